@@ -34,7 +34,9 @@ use crate::runner::events::Event;
 use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem as Meetings};
 use crate::runner::score::MatchScore;
 use crate::runner::spec::{self, Asked, EngineSource, UciSubset};
-use crate::runner::{self, Dialogue, Engine, EngineBounds, Match, MatchGames, Restart};
+use crate::runner::{
+    self, Dialogue, Engine, EngineBounds, HeardOfMatch, Match, MatchGames, Restart,
+};
 
 /// Plays and prints. A match that ended early, but not by its test or the file of `--until`, is [`Exit::Rejected`] where an engine
 /// was lost too often, which another try would not change, and else [`Exit::Undecided`].
@@ -79,11 +81,16 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     }
     let mut failed = None;
     let mut early = None;
-    runner::run(&game, &stop, |event| {
-        if let Event::MatchFinished { early: why, .. } = &event {
+    game.tell_moves |= sinks.shows_moves();
+    runner::run_with_pauses(&game, &stop, sinks.pause(), |heard| {
+        if let HeardOfMatch::Event(Event::MatchFinished { early: why, .. }) = &heard {
             early.clone_from(why);
         }
-        if let Err(error) = sinks.take(event, &game, &stop, out) {
+        let taken = match heard {
+            HeardOfMatch::Event(event) => sinks.take(event, &game, &stop, out),
+            HeardOfMatch::Pause => sinks.rest(&game),
+        };
+        if let Err(error) = taken {
             // No further game begins after an event that cannot be kept.
             stop.raise(StopLevel::FinishGames);
             failed.get_or_insert(error);
@@ -245,8 +252,9 @@ fn prepare(
         affinity: args.affinity,
         first_core: kept.as_ref().map_or(0, |kept| kept.first_core(args.concurrency.get())),
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
-        keep_pv: (args.pgn.is_some() || args.journal.is_some())
-            && args.pgn_style == PgnStyle::Event,
+        keep_pv: args.events.is_some()
+            || args.live.is_some()
+            || (args.pgn.is_some() || args.journal.is_some()) && args.pgn_style == PgnStyle::Event,
         keep_comments: args.keep_comments,
         tell_moves: args.events.is_some() || args.live.is_some(),
         standstill: None,

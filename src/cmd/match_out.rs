@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
 use super::game_line::{self, safe};
 use super::live::Live;
+use super::match_board::{self, MatchBoard};
 use super::match_crash::Crashes;
 use super::match_shard::{KeptGame, KeptGames};
 use super::match_strikes::Strikes;
@@ -45,7 +46,7 @@ pub(super) enum MatchEnd {
 /// Everything that listens to a match.
 pub(super) struct Sinks {
     pgn: Option<(PathBuf, File)>,
-    events: Option<(PathBuf, File)>,
+    events: Option<EventLines>,
     games: Option<(PathBuf, LiveFile)>,
     style: Style,
     quiet: bool,
@@ -62,6 +63,8 @@ pub(super) struct Sinks {
     played: usize,
     began: Instant,
     live: Live,
+    /// The games under way, where a person sees them.
+    board: Option<MatchBoard>,
     kept: Option<KeptGames>,
     recalled: usize,
     strikes: Option<Strikes>,
@@ -91,9 +94,11 @@ impl Sinks {
             None => None,
         };
         let paired = !args.no_reverse && args.games.get() > 1;
+        let live = Live::new(args.quiet || args.told == OutputReader::Fastchess);
+        let is_followed = live.is_shown() && args.concurrency.get() <= match_board::FEW;
         Ok(Sinks {
             pgn: open(&args.pgn)?,
-            events: open(&args.events)?,
+            events: open(&args.events)?.map(EventLines::new),
             games,
             style: match args.pgn_style {
                 PgnStyle::Event => Style::Event,
@@ -118,7 +123,8 @@ impl Sinks {
             score,
             played: 0,
             began: Instant::now(),
-            live: Live::new(args.quiet || args.told == OutputReader::Fastchess),
+            live,
+            board: is_followed.then(MatchBoard::default),
             kept,
             recalled: 0,
             crashes: Crashes::beside(args),
@@ -155,13 +161,14 @@ impl Sinks {
         stop: &Stop,
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
-        if let Some((path, file)) = &mut self.events {
-            let mut line = serde_json::to_vec(&event)?;
-            line.push(b'\n');
-            write_whole(path, file, &line)?;
+        if let Some(events) = &mut self.events {
+            events.add(&event)?;
         }
         if let Some((_, live)) = &self.games {
             live.hear(&event, |pairing| names(pairing, game));
+        }
+        if let Some(board) = &mut self.board {
+            board.hear(&event, game);
         }
         let mut crashes = self.crashes.take();
         let pgn = |finished: &Finished| self.pgn_text(finished, game).ok();
@@ -179,6 +186,7 @@ impl Sinks {
                 }
             }
             Event::GameStarted { .. } => self.draw(game),
+            Event::MovePlayed(_) => self.draw_in_time(game),
             Event::EngineKilled { engine, why, exit, stderr, .. } => {
                 self.live.clear();
                 let name = safe(&game.engines[engine].name);
@@ -279,10 +287,37 @@ impl Sinks {
         self.until.as_ref().map_or(Ok(None), |file| file.before_the_first_game(has_begun))
     }
 
+    /// True if moves have to be told for what is shown.
+    pub(super) fn shows_moves(&self) -> bool {
+        self.board.is_some()
+    }
+
+    /// The time without an event after which the board is to be looked at again, where there is one.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        self.board.is_some().then_some(match_board::PERIOD)
+    }
+
     /// Draws how things stand, where somebody sees it.
     fn draw(&mut self, game: &Match) {
-        if self.live.is_shown() {
-            self.live.draw(&self.standing(game));
+        if !self.live.is_shown() {
+            return;
+        }
+        let standing = self.standing(game);
+        let room = self.live.height().saturating_sub(standing.len());
+        let board = self.board.as_mut().map(|board| board.lines(room)).unwrap_or_default();
+        self.live.draw(&[board, standing].concat());
+    }
+
+    /// Does what was put off, as no event waits.
+    pub(super) fn rest(&mut self, game: &Match) -> anyhow::Result<()> {
+        self.draw_in_time(game);
+        self.events.as_mut().map_or(Ok(()), EventLines::write)
+    }
+
+    /// Draws the board again where that is worth while.
+    fn draw_in_time(&mut self, game: &Match) {
+        if self.board.as_ref().is_some_and(MatchBoard::is_due) {
+            self.draw(game);
         }
     }
 
@@ -335,6 +370,9 @@ impl Sinks {
     /// last game, if that was so.
     pub(super) fn finish(mut self, game: &Match, out: &mut impl Write) -> anyhow::Result<MatchEnd> {
         self.live.clear();
+        if let Some(events) = &mut self.events {
+            events.write()?;
+        }
         if let Some((path, live)) = self.games.take()
             && let Err(error) = live.finish()
         {
@@ -390,6 +428,36 @@ fn figures(tally: &MatchTally, paired: bool) -> String {
     };
     let draws = 100.0 * tally.draws as f64 / tally.games().max(1) as f64;
     format!("{}, draws {draws:.1} %", estimate.in_words(1))
+}
+
+/// The file of events. Those that come close upon one another are one write: of a game between engines that answer at once each
+/// move would else be a system call.
+struct EventLines {
+    path: PathBuf,
+    file: File,
+    /// Whole lines that are not written yet.
+    waiting: Vec<u8>,
+}
+
+impl EventLines {
+    /// Bytes that may wait.
+    const ENOUGH: usize = 64 * 1024;
+
+    fn new((path, file): (PathBuf, File)) -> EventLines {
+        EventLines { path, file, waiting: Vec::with_capacity(2 * EventLines::ENOUGH) }
+    }
+
+    fn add(&mut self, event: &Event) -> anyhow::Result<()> {
+        serde_json::to_writer(&mut self.waiting, event)?;
+        self.waiting.push(b'\n');
+        if self.waiting.len() < EventLines::ENOUGH { Ok(()) } else { self.write() }
+    }
+
+    fn write(&mut self) -> anyhow::Result<()> {
+        let written = write_whole(&self.path, &mut self.file, &self.waiting);
+        self.waiting.clear();
+        written
+    }
 }
 
 /// One write for one thing, so that no reader and no crash sees half of it.

@@ -15,6 +15,7 @@ mod habits;
 mod live;
 mod log;
 mod match_;
+mod match_board;
 mod match_crash;
 mod match_out;
 mod match_settings;

@@ -6,10 +6,16 @@ use shakmaty::{Chess, EnPassantMode, Move, Position};
 
 use super::san;
 
+/// Most positions need no more bytes.
+const USUAL_FEN: usize = 72;
+
 /// A position as FEN.
 #[must_use]
 pub fn fen(position: &Chess) -> String {
-    Fen::from_position(position, EnPassantMode::Legal).to_string()
+    let mut text = String::with_capacity(USUAL_FEN);
+    // Not by way of a formatter, which takes each character by itself: each move that is told has its position.
+    Fen::from_position(position, EnPassantMode::Legal).append_to_string(&mut text);
+    text
 }
 
 /// A legal move in SAN, and the position after it.

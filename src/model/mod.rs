@@ -1,6 +1,7 @@
 //! The words that every room meets on: rules, findings, verdicts, evidence, and the report on an entry. Pure values, which
 //! know nothing of files, processes or kernels.
 
+pub(crate) mod command_words;
 pub mod entry_report;
 pub mod evidence;
 pub(crate) mod exit;

@@ -19,7 +19,7 @@ pub(crate) mod spec;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::mpsc::{self, TryRecvError};
+use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
@@ -46,27 +46,49 @@ const MOVES_AHEAD: usize = 512;
 /// to leave it a move while it sleeps, less than one.
 const GATHERING_TIME: Duration = Duration::from_millis(2);
 
+/// Something that the listener of a match is told.
+pub(crate) enum HeardOfMatch {
+    /// An event.
+    Event(Event),
+    /// No event waits: whatever was put off has its time. Told once after events, and then again after each pause that was asked for.
+    Pause,
+}
+
 /// The events, those of moves in handfuls.
 struct Gathering {
     receiver: mpsc::Receiver<Event>,
     after_move: bool,
+    /// True if it was told that no event waits.
+    has_paused: bool,
+    /// The time without an event after which that is told again.
+    pause: Option<Duration>,
 }
 
 impl Iterator for Gathering {
-    type Item = Event;
+    type Item = HeardOfMatch;
 
-    fn next(&mut self) -> Option<Event> {
+    fn next(&mut self) -> Option<HeardOfMatch> {
         let mut event = self.receiver.try_recv();
-        if self.after_move && matches!(event, Err(TryRecvError::Empty)) {
-            thread::sleep(GATHERING_TIME);
-            event = self.receiver.try_recv();
+        if matches!(event, Err(TryRecvError::Empty)) {
+            if !std::mem::replace(&mut self.has_paused, true) {
+                return Some(HeardOfMatch::Pause);
+            }
+            if std::mem::take(&mut self.after_move) {
+                thread::sleep(GATHERING_TIME);
+                event = self.receiver.try_recv();
+            }
         }
-        let event = match event {
-            Err(TryRecvError::Empty) => self.receiver.recv().ok(),
-            other => other.ok(),
+        let event = match (event, self.pause) {
+            (Err(TryRecvError::Empty), Some(pause)) => match self.receiver.recv_timeout(pause) {
+                Err(RecvTimeoutError::Timeout) => return Some(HeardOfMatch::Pause),
+                other => other.ok(),
+            },
+            (Err(TryRecvError::Empty), None) => self.receiver.recv().ok(),
+            (other, _) => other.ok(),
         };
         self.after_move = matches!(event, Some(Event::MovePlayed(_)));
-        event
+        self.has_paused = false;
+        event.map(HeardOfMatch::Event)
     }
 }
 
@@ -85,6 +107,22 @@ pub(crate) fn run(
     stop: &Stop,
     mut listener: impl FnMut(Event),
 ) -> std::io::Result<()> {
+    run_with_pauses(game, stop, None, |heard| match heard {
+        HeardOfMatch::Event(event) => listener(event),
+        HeardOfMatch::Pause => {}
+    })
+}
+
+/// The same for a listener that is also told when no event waits, and, where a pause is given, again and again: clocks run meanwhile.
+///
+/// # Errors
+/// When no thread can be started.
+pub(crate) fn run_with_pauses(
+    game: &Match,
+    stop: &Stop,
+    pause: Option<Duration>,
+    mut listener: impl FnMut(HeardOfMatch),
+) -> std::io::Result<()> {
     let shared = Shared {
         game,
         stop,
@@ -95,11 +133,11 @@ pub(crate) fn run(
         broken_off: AtomicBool::new(false),
     };
     let total = game.games.total();
-    listener(Event::MatchStarted {
+    listener(HeardOfMatch::Event(Event::MatchStarted {
         version: events::VERSION,
         engines: game.engines.iter().map(|engine| engine.name.clone()).collect(),
         games: total,
-    });
+    }));
     let workers = game.concurrency.get().min(total);
     let mut played = 0;
     let mut broken_off: Option<String> = None;
@@ -129,9 +167,8 @@ pub(crate) fn run(
                 }
             }
         });
-        let events = Gathering { receiver, after_move: false };
-        for event in events {
-            if let Event::GameFinished(finished) = &event {
+        for heard in (Gathering { receiver, after_move: false, has_paused: false, pause }) {
+            if let HeardOfMatch::Event(Event::GameFinished(finished)) = &heard {
                 let ending = &finished.record.ending;
                 match &ending.reason {
                     _ if ending.result.points(shakmaty::Color::White).is_some() => played += 1,
@@ -141,7 +178,7 @@ pub(crate) fn run(
                     _ => {}
                 }
             }
-            listener(event);
+            listener(heard);
         }
         if let Some((heartbeat, thread)) = beating {
             heartbeat.end();
@@ -151,6 +188,6 @@ pub(crate) fn run(
     spawned?;
     let stopped = || STOPPED.to_owned();
     let early = (played < total).then(|| broken_off.unwrap_or_else(stopped));
-    listener(Event::MatchFinished { played, early });
+    listener(HeardOfMatch::Event(Event::MatchFinished { played, early }));
     Ok(())
 }

@@ -1,17 +1,18 @@
-//! The players of a match as they are named on the command line and in files.
+//! The players of a match as they are named on the command line, and what every way of naming them gives.
+
+mod file;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use crate::engine::process::EngineProgram;
-use crate::files::read;
 use crate::game::clock::TimeControl;
-use crate::model::source_place::{Misplaced, with_suggestion};
+use crate::model::source_place::Misplaced;
 use crate::model::text::shown;
-use crate::model::units::{self, BadSize, Bytes};
+use crate::model::units::{self, Bytes};
+
+pub(crate) use file::from_file;
 
 /// The part of UCI that an engine may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,33 +137,6 @@ pub(crate) fn entry(path: PathBuf) -> Asked {
         subset: UciSubset::Rule79,
         memory: None,
     }
-}
-
-/// Reads a file of engines: cutechess's engines.json, or TOML with `[[engine]]` tables.
-///
-/// # Errors
-/// Says where the file is wrong.
-pub(crate) fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
-    let text = read::text(path, read::SETTINGS)
-        .map_err(|source| SpecError::Read { path: path.into(), source })?;
-    let wrong = |why: String| SpecError::File { path: path.into(), why };
-    let here = path.parent().unwrap_or(Path::new(""));
-    let is_json = path.extension().is_some_and(|ending| ending == "json");
-    let raws: Vec<Raw> = if is_json {
-        let engines: Vec<Cutechess> =
-            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        engines.into_iter().map(Cutechess::raw).collect::<Result<_, _>>().map_err(wrong)?
-    } else {
-        let file: File = toml::from_str(&text).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            SpecError::Toml(Misplaced::new(path, &text, span, &with_suggestion(error.message())))
-        })?;
-        file.engine
-            .into_iter()
-            .map(|table| table.raw().map_err(&wrong))
-            .collect::<Result<_, _>>()?
-    };
-    raws.into_iter().map(|raw| raw.finish(here).map_err(wrong)).collect()
 }
 
 /// The last part of a path, without an ending such as `.py`. A part with a digit is no ending: `tiny-1.2` is a version.
@@ -344,7 +318,8 @@ fn located(command: &str, here: &Path, directory: Option<&Path>) -> PathBuf {
     own.unwrap_or_else(|| here.join(command))
 }
 
-/// Splits at blanks; single and double quotes keep blanks together. None where a quote stays open.
+/// Splits at blanks; single and double quotes keep blanks together, as in a shell. None where a quote stays open. A command in an
+/// engines.json is read as cutechess reads it, which knows no single quotes (`model::command_words`).
 fn split(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -362,128 +337,6 @@ fn split(text: &str) -> Option<Vec<String>> {
     }
     words.extend(word);
     quote.is_none().then_some(words)
-}
-
-#[derive(Deserialize)]
-struct File {
-    #[serde(default)]
-    engine: Vec<Table>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    name: Option<String>,
-    cmd: Option<String>,
-    entry: Option<String>,
-    #[serde(default)]
-    args: Vec<String>,
-    dir: Option<PathBuf>,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-    #[serde(default)]
-    init: Vec<String>,
-    #[serde(default)]
-    options: toml::Table,
-    tc: Option<TimeControl>,
-    margin: Option<String>,
-    fen: Option<bool>,
-    memory: Option<String>,
-}
-
-impl Table {
-    fn raw(self) -> Result<Raw, String> {
-        let option = |(name, value): (String, toml::Value)| match value {
-            toml::Value::String(text) => Ok((name, text)),
-            toml::Value::Integer(number) => Ok((name, number.to_string())),
-            toml::Value::Boolean(flag) => Ok((name, flag.to_string())),
-            other => Err(format!("the option {name} cannot be {other}")),
-        };
-        Ok(Raw {
-            name: self.name,
-            command: self.cmd,
-            entry: self.entry,
-            arguments: self.args,
-            directory: self.dir,
-            environment: self.env,
-            init: self.init,
-            options: self.options.into_iter().map(option).collect::<Result<_, _>>()?,
-            control: self.tc,
-            margin: self.margin.as_deref().map(time).transpose()?,
-            fen: self.fen,
-            memory: match self.memory {
-                Some(text) => Some(text.parse().map_err(|e: BadSize| e.to_string())?),
-                None => None,
-            },
-        })
-    }
-}
-
-/// An engine of cutechess's file; what only concerns its own window is passed over.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Cutechess {
-    name: String,
-    command: String,
-    protocol: Option<String>,
-    working_directory: Option<PathBuf>,
-    #[serde(default)]
-    init_strings: InitStrings,
-    #[serde(default)]
-    options: Vec<CutechessOption>,
-}
-
-/// A single one need not be in a list.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum InitStrings {
-    One(String),
-    List(Vec<String>),
-}
-
-impl Default for InitStrings {
-    fn default() -> InitStrings {
-        InitStrings::List(Vec::new())
-    }
-}
-
-#[derive(Deserialize)]
-struct CutechessOption {
-    name: String,
-    #[serde(default)]
-    value: serde_json::Value,
-}
-
-impl Cutechess {
-    fn raw(self) -> Result<Raw, String> {
-        if self.protocol.as_deref().is_some_and(|protocol| protocol != "uci") {
-            return Err(format!("{} does not speak UCI", self.name));
-        }
-        let mut words = split(&self.command)
-            .ok_or_else(|| format!("a quote in the command of {} is not closed", self.name))?
-            .into_iter();
-        let text = |value: serde_json::Value| match value {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
-        Ok(Raw {
-            name: Some(self.name),
-            command: words.next(),
-            arguments: words.collect(),
-            directory: self.working_directory,
-            init: match self.init_strings {
-                InitStrings::One(line) => vec![line],
-                InitStrings::List(lines) => lines,
-            },
-            options: self
-                .options
-                .into_iter()
-                .filter(|option| !option.value.is_null())
-                .map(|option| (option.name, text(option.value)))
-                .collect(),
-            ..Raw::default()
-        })
-    }
 }
 
 #[cfg(test)]
@@ -566,45 +419,5 @@ mod tests {
         }
         let two = [from_words("cmd=x").unwrap(), from_words("cmd=x").unwrap()];
         assert!(distinct(&two).unwrap_err().to_string().contains("\"x\""));
-    }
-
-    #[test]
-    fn files_of_both_kinds() {
-        let dir = tempfile::tempdir().unwrap();
-        let json = dir.path().join("engines.json");
-        std::fs::write(
-            &json,
-            r#"[{"name":"B","command":"./b -x \"y z\"","protocol":"uci","workingDirectory":"w",
-                "initStrings":["a","b"],
-                "options":[{"name":"Hash","value":8,"type":"spin"},{"name":"Clear","type":"button"}]}]"#,
-        )
-        .unwrap();
-        let engines = from_file(&json).unwrap();
-        let EngineSource::Program(program) = &engines[0].source else {
-            panic!("no program");
-        };
-        assert_eq!(program.command, dir.path().join("./b"));
-        assert_eq!(program.arguments, ["-x", "y z"]);
-        assert_eq!(engines[0].init, ["a", "b"]);
-        assert_eq!(program.directory, Some(dir.path().join("w")));
-        assert_eq!(engines[0].options, [("Hash".to_owned(), "8".to_owned())]);
-
-        let file = dir.path().join("engines.toml");
-        std::fs::write(
-            &file,
-            "[[engine]]\nentry = \"e.sh\"\n[[engine]]\ncmd = \"x\"\ntc = \"1+1\"\nmemory = \"2G\"\n\
-             options = { Hash = 8, Ponder = false }\n",
-        )
-        .unwrap();
-        let engines = from_file(&file).unwrap();
-        assert_eq!(engines[0].source, EngineSource::Entry(dir.path().join("e.sh")));
-        assert_eq!(engines[1].memory, Some(Bytes(2 << 30)));
-        assert_eq!(engines[1].options[1], ("Ponder".to_owned(), "false".to_owned()));
-        std::fs::write(&file, "[[engine]]\ncmd = \"x\"\nhash = 3\n").unwrap();
-        let error = from_file(&file).unwrap_err().to_string();
-        assert!(error.contains("engines.toml:3:1: ") && error.contains("hash"), "{error}");
-        std::fs::write(&file, "[[engine]]\nentry = \"e.sh\"\ninit = [\"x\"]\n").unwrap();
-        let error = from_file(&file).unwrap_err().to_string();
-        assert!(error.contains("only what rule 7.9 lists"), "{error}");
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::model::command_words::split_command;
 use crate::model::source_place::{SourcePlace, excerpt};
 use crate::model::text::escape;
 use crate::submission::json::{self, Json, JsonMistake, JsonNode};
@@ -94,41 +95,6 @@ pub(crate) fn starts(words: &[String], file_name: &str) -> bool {
 #[must_use]
 pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Splits a command as the event's program does (QProcess): at white space outside double quotes; three
-/// quotes in a row are one quote.
-#[must_use]
-pub(crate) fn split_command(command: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let (mut quoted, mut begun) = (false, false);
-    let mut rest = command;
-    while let Some(c) = rest.chars().next() {
-        if let Some(after) = rest.strip_prefix("\"\"\"") {
-            word.push('"');
-            begun = true;
-            rest = after;
-            continue;
-        }
-        rest = &rest[c.len_utf8()..];
-        if c == '"' {
-            quoted = !quoted;
-            begun = true;
-        } else if c.is_whitespace() && !quoted {
-            if begun {
-                words.push(std::mem::take(&mut word));
-            }
-            begun = false;
-        } else {
-            word.push(c);
-            begun = true;
-        }
-    }
-    if begun {
-        words.push(word);
-    }
-    words
 }
 
 /// Chooses the engine called `name`; without a name the only one, or the only one whose command starts
@@ -320,13 +286,6 @@ mod tests {
         assert!(select(two, None, "c").is_err());
         assert_eq!(commands(two), ["./a", "/x/b", "-q"]);
         assert!(commands("{").is_empty());
-    }
-
-    #[test]
-    fn a_command_is_split_as_the_event_does() {
-        assert_eq!(split_command(" a  b "), ["a", "b"]);
-        assert_eq!(split_command(r#""a b"c """d""""#), ["a bc", "\"d\""]);
-        assert_eq!(split_command(r#"a """#), ["a", ""]);
     }
 
     #[test]

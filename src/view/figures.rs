@@ -79,15 +79,18 @@ pub(in crate::view) fn said(game: &BroadcastGame, last: Option<&ShownMove<'_>>) 
     match (&game.finished, &game.annulled, last) {
         (Some(finished), _, _) => told(&finished.ending()),
         (None, Some(annulled), _) => word(&annulled.in_words()),
-        (None, None, Some(last)) => format!("{}, {} to move", numbered(last), side(!last.side)),
-        (None, None, None) => {
-            format!("The game begins, {} to move", side(game.turn_after(0)))
-        }
+        (None, None, Some(last)) => under_way(Some(&numbered(last)), !last.side),
+        (None, None, None) => under_way(None, game.turn_after(0)),
     }
 }
 
+/// How a game under way stands, in a sentence: its last move with its number, and the side to move.
+pub(crate) fn under_way(last: Option<&str>, turn: Color) -> String {
+    format!("{}, {} to move", last.unwrap_or("The game begins"), side(turn))
+}
+
 /// A game's end.
-pub(in crate::view) fn told(ending: &GameEnding) -> String {
+pub(crate) fn told(ending: &GameEnding) -> String {
     format!("{}: {}", ending.result.word(), word(&ending.details()))
 }
 

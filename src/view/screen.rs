@@ -1,12 +1,14 @@
 //! An event for a terminal: the board of a game under way with clocks and evaluations, the other games, and the table,
-//! as lines; and the same as words for where nothing can be drawn anew.
+//! as lines; and the same as words for where nothing can be drawn anew. The board is that of a match, too.
+
+mod game;
 
 use std::time::{Duration, SystemTime};
 
 use shakmaty::fen::Fen;
-use shakmaty::{Board, Color, File, Piece, Rank, Role, Square};
+use shakmaty::{Board, ByColor, Color};
 
-use super::figures::{clock, depth, evaluation, large, numbered, said, search, state, told, word};
+use super::figures::{clock, depth, evaluation, numbered, said, search, state, word};
 use crate::event::broadcast::{
     self, BracketLevel, BracketMatch, Broadcast, BroadcastGame, GameKey, Running, ShownMove, Side,
     progress,
@@ -15,6 +17,9 @@ use crate::event::config::EventConfig;
 use crate::event::standings::Place;
 use crate::model::text::escape;
 use crate::model::words::counted;
+
+pub(crate) use super::figures::{told, under_way};
+pub(crate) use game::{GameOnScreen, MoveOnScreen, PlayerOnScreen, last_moves};
 
 /// Names are cut to so many characters where something stands behind them.
 const NAME: usize = 28;
@@ -55,10 +60,10 @@ impl Screen<'_> {
         let open: Vec<&BroadcastGame> = self.broadcast.under_way().collect();
         let shown = open.first().copied().or_else(|| self.broadcast.finished().last().copied());
         if let Some(game) = shown {
-            lines.extend(self.game(game));
+            lines.extend(self.game(game, &game.moves()).lines());
         }
         for game in open.iter().skip(1).take(self.height.saturating_sub(lines.len()) / 3) {
-            lines.push(self.brief(game));
+            lines.push(self.game(game, &game.moves()).brief(&game.key().to_string()));
         }
         if let Some(stage) = self.broadcast.ledger.stages.len().checked_sub(1) {
             lines.push(String::new());
@@ -85,47 +90,31 @@ impl Screen<'_> {
         line
     }
 
-    /// A game: the board, and beside it the players and the last moves.
-    fn game(&self, game: &BroadcastGame) -> Vec<String> {
-        let moves = game.moves();
+    fn game<'a>(&self, game: &'a BroadcastGame, moves: &'a [ShownMove<'a>]) -> GameOnScreen<'a> {
         let last = moves.last();
         let place = place(self.config, game);
         let control = word(&game.started.time_control);
         let opening = game.started.opening_names.as_ref().and_then(|names| names.opening.as_ref());
         let opening = opening.map(|name| format!(", {}", word(name))).unwrap_or_default();
         let seen = last.map_or(game.start(), |last| &last.fen).parse::<Fen>().ok();
-        let board = seen.map_or_else(Board::new, |fen| fen.into_setup().board);
-        let [mut black, white] =
-            [Color::Black, Color::White].map(|color| self.player(game, &moves, color));
-        black.push(String::new());
-        black.extend(last_moves(&moves, 3));
-        black.resize(6, String::new());
-        black.extend(white);
-        let mut lines = vec![format!("{place}, {control}{opening}"), String::new()];
-        for (rank, beside) in Rank::ALL.into_iter().rev().zip(&black) {
-            lines.push(format!("{}   {beside}", row(&board, rank)));
+        let own = |color: Color| PlayerOnScreen {
+            name: color.fold_wb(&game.started.white, &game.started.black),
+            left: Some(self.left(game, moves, color)),
+            runs: self.runs(game, moves, color),
+            search: search(moves, color).map(|(_, ply)| ply),
+        };
+        let listed = |one: &'a ShownMove<'a>| MoveOnScreen {
+            number: one.number,
+            side: one.side,
+            san: &one.san,
+        };
+        GameOnScreen {
+            head: format!("{place}, {control}{opening}"),
+            board: seen.map_or_else(Board::new, |fen| fen.into_setup().board),
+            players: ByColor { white: own(Color::White), black: own(Color::Black) },
+            moves: last_moves(&moves.iter().map(listed).collect::<Vec<_>>()),
+            said: said(game, last),
         }
-        lines.push(format!("  a b c d e f g h    {}", said(game, last)));
-        lines
-    }
-
-    /// Name and clock, and what the last search told.
-    fn player(&self, game: &BroadcastGame, moves: &[ShownMove<'_>], color: Color) -> Vec<String> {
-        let name = color.fold_wb(&game.started.white, &game.started.black);
-        let mark = color.fold_wb('○', '●');
-        let mut figures = Vec::new();
-        if let Some((_, ply)) = search(moves, color) {
-            figures.extend(ply.eval.map(evaluation));
-            figures.extend(depth(ply).map(|depth| format!("depth {depth}")));
-            figures.extend(ply.nodes.map(|nodes| format!("{} nodes", large(nodes))));
-            figures.extend(ply.speed.map(|speed| format!("{}/s", large(speed))));
-        }
-        let runs = if self.runs(game, moves, color) { " ◂" } else { "" };
-        let time = clock(self.left(game, moves, color));
-        vec![
-            format!("{mark} {:<NAME$} {time:>8}{runs}", escape(name.as_bytes(), NAME - 1)),
-            format!("  {}", figures.join("  ")),
-        ]
     }
 
     fn runs(&self, game: &BroadcastGame, moves: &[ShownMove<'_>], color: Color) -> bool {
@@ -144,21 +133,6 @@ impl Screen<'_> {
         let since = self.running.iter().find(is_this).map(|running| running.since);
         let gone = since.and_then(|since| self.now.duration_since(since).ok());
         left.saturating_sub(gone.unwrap_or_default())
-    }
-
-    /// A game that is not drawn.
-    fn brief(&self, game: &BroadcastGame) -> String {
-        let moves = game.moves();
-        let clocks =
-            [Color::White, Color::Black].map(|color| clock(self.left(game, &moves, color)));
-        format!(
-            "{} {}: {}, {} {}",
-            game.key(),
-            players(game),
-            said(game, moves.last()),
-            clocks[0],
-            clocks[1]
-        )
     }
 
     /// The standings of a stage; of a knockout the matches of the level that is played.
@@ -253,40 +227,4 @@ fn encounter(one: &BracketMatch) -> String {
     });
     let won = one.winner().map(|name| format!(": {}", escape(name.as_bytes(), NAME)));
     format!("{}: {upper}{first}–{second}{lower}{}", one.title, won.unwrap_or_default())
-}
-
-/// A row of the board: `8 ♜ · ♝ …`.
-fn row(board: &Board, rank: Rank) -> String {
-    let mut line = rank.char().to_string();
-    for file in File::ALL {
-        let piece = board.piece_at(Square::from_coords(file, rank));
-        line.push(' ');
-        line.push(piece.map_or('·', symbol));
-    }
-    line
-}
-
-fn symbol(piece: Piece) -> char {
-    let [white, black] = match piece.role {
-        Role::King => ['♔', '♚'],
-        Role::Queen => ['♕', '♛'],
-        Role::Rook => ['♖', '♜'],
-        Role::Bishop => ['♗', '♝'],
-        Role::Knight => ['♘', '♞'],
-        Role::Pawn => ['♙', '♟'],
-    };
-    piece.color.fold_wb(white, black)
-}
-
-/// The last moves, so many of both sides, a line each: `12. Nf3 Nc6`.
-fn last_moves(moves: &[ShownMove<'_>], most: usize) -> Vec<String> {
-    let lines: Vec<String> = moves
-        .chunk_by(|a, b| a.number == b.number)
-        .map(|pair| match pair {
-            [first, second, ..] => format!("{} {}", numbered(first), second.san),
-            [one] => numbered(one),
-            [] => String::new(),
-        })
-        .collect();
-    lines.into_iter().rev().take(most).rev().map(|line| format!("  {line}")).collect()
 }

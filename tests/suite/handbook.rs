@@ -204,12 +204,12 @@ const RUN_ELSEWHERE: &[(&str, &str, &str)] = &[
     (
         "gate4k match --sprt 0,5 --journal 3.journal --shard 3/16 --until decided --rounds 50000 --openings book.epd \
          \"cmd=./new name=new\" \"cmd=./base name=base\"",
-        "match_/shards.rs",
+        "match_/shards_tested.rs",
         "shards_end_when_the_merge_that_watches_decides",
     ),
     (
         "gate4k merge --watch decided --pgn games.pgn {1..16}.journal",
-        "match_/shards.rs",
+        "match_/shards_tested.rs",
         "shards_end_when_the_merge_that_watches_decides",
     ),
 ];

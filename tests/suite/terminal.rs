@@ -18,7 +18,7 @@ use crate::trials::Test;
 const WIDTHS: [u16; 4] = [40, 60, 80, 200];
 
 /// Everything that a terminal of so many columns is sent.
-fn on_terminal(columns: u16, words: &[&str], variables: &[(&str, &str)]) -> String {
+pub(crate) fn on_terminal(columns: u16, words: &[&str], variables: &[(&str, &str)]) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();

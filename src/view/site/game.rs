@@ -187,7 +187,7 @@ fn counters(site: &Site<'_>, game: &BroadcastGame, last: Option<&ShownMove<'_>>)
     ];
     html! {
         ul.counters {
-            li { "Fifty-move rule in " (counted(FIFTY.saturating_sub(quiet), "ply").replace("plys", "plies")) }
+            li { "Fifty-move rule in " (counted(FIFTY.saturating_sub(quiet), "ply")) }
             @for (name, plies) in named.into_iter().filter(|(_, plies)| *plies != OFF) {
                 li {
                     (capital(name)) " in " (plies.unsigned_abs()) " plies"

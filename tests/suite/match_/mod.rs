@@ -10,6 +10,7 @@ mod limits;
 mod openbench;
 mod screen;
 mod shards;
+mod shards_tested;
 mod stream;
 mod syzygy;
 mod table;
@@ -452,6 +453,7 @@ pub(crate) fn tests() -> Vec<Test> {
     all.extend(openbench::tests());
     all.extend(screen::tests());
     all.extend(shards::tests());
+    all.extend(shards_tested::tests());
     all.extend(stream::tests());
     all.extend(syzygy::tests());
     all

@@ -1,7 +1,7 @@
-//! A match in shards: put together it is what one machine would have played, whatever was stopped, repeated or mixed up.
+//! A match in shards: put together it is what one machine would have played, whatever was stopped, repeated or mixed up. Tests
+//! that end a match before its last game are in `shards_tested`.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -19,7 +19,7 @@ use crate::seed::Chance;
 use crate::trials::Test;
 
 /// `gate4k match` with a journal; the games are short and depend on nothing but their opening.
-fn shard(table: &Table, journal: &str, more: &[&str]) -> Command {
+pub(super) fn shard(table: &Table, journal: &str, more: &[&str]) -> Command {
     let book = table.path("book.txt");
     if !book.exists() {
         let first = ["a3", "a4", "b3", "b4", "c3", "c4", "d3", "d4", "e3", "e4", "f3", "f4", "g3"];
@@ -41,24 +41,24 @@ fn shard(table: &Table, journal: &str, more: &[&str]) -> Command {
     command
 }
 
-fn done(mut command: Command) -> String {
+pub(super) fn done(mut command: Command) -> String {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", err(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn err(output: &Output) -> String {
+pub(super) fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn merge(table: &Table, journals: &[PathBuf], more: &[&str]) -> Output {
+pub(super) fn merge(table: &Table, journals: &[PathBuf], more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
     command.arg("merge").args(journals).args(more).arg("--pgn").arg(table.path("merged.pgn"));
     command.output().unwrap()
 }
 
 /// A PGN without the lines that tell of times.
-fn masked(table: &Table, name: &str) -> String {
+pub(super) fn masked(table: &Table, name: &str) -> String {
     let text = fs::read_to_string(table.path(name)).unwrap();
     let timed = |line: &&str| line.starts_with("[Game") || line.starts_with("[Date");
     text.lines().filter(|line| !timed(line)).map(|line| format!("{line}\n")).collect()
@@ -152,7 +152,7 @@ fn kill(table: &Table, words: &[&str], games: usize) {
     assert!(kills > 0);
 }
 
-fn kept(table: &Table) -> usize {
+pub(super) fn kept(table: &Table) -> usize {
     let text = fs::read_to_string(table.path("all.journal")).unwrap_or_default();
     text.matches("{\"game\":{").count()
 }
@@ -230,7 +230,7 @@ fn a_match_of_three_that_was_killed_goes_on() {
     table.nothing_is_left();
 }
 
-fn err_of(bytes: &[u8]) -> String {
+pub(super) fn err_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -349,78 +349,6 @@ fn other_waivers_and_other_tables_are_another_match() {
     }
 }
 
-/// A test is taken over the games in the order of the match, so that it ends where one machine would have ended.
-fn a_test_over_shards_ends_where_one_machine_ends() {
-    let table = Table::set("tested-shards");
-    let sprt = ["--rounds", "100", "--sprt", "0,300"];
-    let play = |journal: &str, more: &[&str]| {
-        let mut command = shard(&table, journal, &[&sprt[..], more].concat());
-        // One that always loses: the test is decided long before the last game.
-        let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
-        let mut losing = Command::new(command.get_program());
-        for word in words {
-            let word = word.to_str().unwrap();
-            losing.arg(word.replace("seed=2", "crash@6"));
-        }
-        losing.stdin(Stdio::null()).stderr(Stdio::null());
-        if journal.is_empty() {
-            losing.arg("--pgn").arg(table.path("one.pgn"));
-        }
-        command = losing;
-        done(command)
-    };
-    let one = play("", &[]);
-    assert!(one.contains("300 accepted"), "{one}");
-    let journals: Vec<PathBuf> = (1..=2)
-        .map(|index| {
-            let name = format!("{index}.journal");
-            let told = play(&name, &["--shard", &format!("{index}/2")]);
-            assert!(!told.contains("SPRT"), "{told}");
-            table.path(&name)
-        })
-        .collect();
-    let merged = merge(&table, &journals, &[]);
-    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
-    // One machine also finishes the game that it has begun meanwhile.
-    let told = err_of(&merged.stdout);
-    let games = told.split("\n\n").next().unwrap();
-    assert!(one.starts_with(games) && games.lines().count() < 20, "{told}");
-    assert_eq!(told.lines().last(), one.lines().last());
-    assert!(err(&merged).contains("not counted"), "{}", err(&merged));
-    assert!(masked(&table, "one.pgn").starts_with(&masked(&table, "merged.pgn")));
-    // Behind a gap nothing is decided.
-    let merged = merge(&table, &journals[1..], &["--partial"]);
-    assert!(err_of(&merged.stdout).contains("not decided"), "{}", err_of(&merged.stdout));
-    assert_eq!(merged.status.code(), Some(4), "{}", err(&merged));
-}
-
-/// Long games and short ones beside each other: the test is that of the games in their order, as the merge of the journal has it,
-/// and so it is when the match is given again and counts what it finds in the journal.
-fn a_test_of_games_beside_each_other_is_that_of_their_order() {
-    let table = Table::set("ordered-test");
-    let play = || {
-        let words = ["--rounds", "2000", "--sprt", "0,120", "--concurrency", "4", "-q"];
-        let command = shard(&table, "all.journal", &words);
-        let mut long = Command::new(command.get_program());
-        // Up to 300 plies, so that some games last ten times as long as others.
-        long.args(
-            command.get_args().map(|word| if word == "30" { OsStr::new("300") } else { word }),
-        );
-        long.stdin(Stdio::null());
-        done(long)
-    };
-    let test = |told: &str| told.lines().last().unwrap().to_owned();
-    let first = play();
-    assert!(test(&first).contains(" accepted"), "{first}");
-    let games = kept(&table);
-    let merged = merge(&table, &[table.path("all.journal")], &["-q"]);
-    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
-    assert_eq!(test(&first), test(&err_of(&merged.stdout)));
-    assert_eq!(test(&first), test(&play()));
-    assert_eq!(kept(&table), games);
-    table.nothing_is_left();
-}
-
 /// Each with one game at a time, all shards of a machine played on its first core.
 fn shards_beside_each_other_play_on_different_cores() {
     let table = Table::set("cores-of-shards");
@@ -440,75 +368,6 @@ fn shards_beside_each_other_play_on_different_cores() {
     let several =
         (0..nix::sched::CpuSet::count()).filter(|cpu| own.is_set(*cpu).unwrap()).count() > 1;
     assert_eq!(cores[0] != cores[1], several, "{cores:?}");
-}
-
-/// The merge that watches ends when the test is decided, and ends the shards; it tells what one machine tells.
-fn shards_end_when_the_merge_that_watches_decides() {
-    let table = Table::set("watched-shards");
-    let until = table.path("decided");
-    let play = |more: &[&str]| {
-        let words = [&["--rounds", "20000", "--sprt", "0,300"], more].concat();
-        let command = shard(&table, "", &words);
-        let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
-        let mut losing = Command::new(command.get_program());
-        for word in words {
-            losing.arg(word.to_str().unwrap().replace("seed=2", "illegal@6"));
-        }
-        losing.arg("-q").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        losing
-    };
-    let journals = [1, 2].map(|index| table.path(&format!("{index}.journal")));
-    let mut watching = Command::new(env!("CARGO_BIN_EXE_gate4k"));
-    watching.args(["merge", "-q", "--watch"]).arg(&until).args(&journals);
-    let watching = watching.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let shards = [1, 2].map(|index| {
-        let mut shard = play(&["--shard", &format!("{index}/2")]);
-        shard.arg("--journal").arg(&journals[index - 1]).arg("--until").arg(&until);
-        shard.spawn().unwrap()
-    });
-    for shard in shards {
-        let ended = shard.wait_with_output().unwrap();
-        assert_eq!(ended.status.code(), Some(0), "{}", err(&ended));
-    }
-    let merged = watching.wait_with_output().unwrap();
-    assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
-    assert!(err(&merged).contains("the test was decided before"), "{}", err(&merged));
-    // One machine finishes what it has begun when it is decided, which its merge leaves out.
-    let whole = table.path("one.journal");
-    play(&["--journal", whole.to_str().unwrap()]).output().unwrap();
-    let one = merge(&table, &[whole], &["-q"]);
-    let test = |output: &Output| err_of(&output.stdout).lines().last().unwrap().to_owned();
-    assert!(test(&merged).contains("300 accepted"), "{}", test(&merged));
-    assert_eq!(test(&merged), test(&one));
-    assert!(err(&merged).contains("waiting: there is no"), "{}", err(&merged));
-    let told = fs::read_to_string(&until).unwrap();
-    assert_eq!(told.lines().next(), Some(&*test(&merged)));
-    // Started again it has nothing to do, which is no failure.
-    let mut again = play(&["--shard", "1/2", "--until", until.to_str().unwrap()]);
-    let again = again.arg("--journal").arg(&journals[0]).output().unwrap();
-    assert_eq!(again.status.code(), Some(0), "{}", err(&again));
-    assert!(err(&again).contains("no game is begun"), "{}", err(&again));
-    // So has one that begins only now; but another match is not ended by it, and not begun either.
-    let late = |more: &[&str]| {
-        let mut late = play(&[&["--until", until.to_str().unwrap()], more].concat());
-        late.output().unwrap()
-    };
-    let journal = table.path("late");
-    let journal = ["--journal", journal.to_str().unwrap()];
-    let same = late(&[&journal[..], &["--shard", "2/2"]].concat());
-    assert_eq!(same.status.code(), Some(0), "{}", err(&same));
-    let other = table.path("other");
-    let other = late(&["--margin", "1s", "--journal", other.to_str().unwrap()]);
-    assert_eq!(other.status.code(), Some(2), "{}", err(&other));
-    assert!(err(&other).replace('\n', " ").contains("is of another match"), "{}", err(&other));
-    // One that nobody has marked may be meant for a match that is under way, but hardly for one that has not begun.
-    fs::write(&until, "").unwrap();
-    let meant = late(&["--shard", "1/2", "--journal", journals[0].to_str().unwrap()]);
-    assert_eq!(meant.status.code(), Some(0), "{}", err(&meant));
-    let left = late(&["--journal", table.path("new").to_str().unwrap()]);
-    assert_eq!(left.status.code(), Some(2), "{}", err(&left));
-    assert!(err(&left).contains("before the match has begun"), "{}", err(&left));
-    table.nothing_is_left();
 }
 
 /// A crash of the host leaves zeros in place of the last record. No scheduler can repair that, so the shard does.
@@ -590,9 +449,6 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_match_of_three_that_was_killed_goes_on,
         slow shards_that_do_not_fit_are_refused_by_name,
         slow other_waivers_and_other_tables_are_another_match [Landlock],
-        slow a_test_over_shards_ends_where_one_machine_ends,
-        slow a_test_of_games_beside_each_other_is_that_of_their_order,
-        slow shards_end_when_the_merge_that_watches_decides,
         slow shards_beside_each_other_play_on_different_cores,
         slow a_shard_whose_last_record_is_damaged_plays_it_again,
         slow hundreds_of_shards_are_merged_with_few_files_open,

@@ -1,7 +1,7 @@
 //! A match that is followed while it is played: the stream of events and the live file.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -37,6 +37,22 @@ fn the_stream_tells_each_move_and_says_nothing_twice() {
     for line in fs::read_to_string(table.path("events")).unwrap().lines() {
         let again = serde_json::from_str::<Value>(line).unwrap().to_string();
         assert_eq!(again.len(), line.len(), "{line}");
+    }
+}
+
+/// No game is kept here, whose lines would be told with it.
+fn the_stream_has_the_expected_lines_without_a_pgn() {
+    let table = Table::set("stream-alone");
+    let engines = [table.engine("A", "seed=1"), table.engine("B", "seed=2")];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
+    command.arg("match").args(&engines).args(["--games", "1", "--max-plies", "6"]);
+    command.arg("--events").arg(table.path("events")).stdin(Stdio::null());
+    let played = table.played(&command.output().unwrap());
+    let told = played.of_kind("move-played");
+    assert_eq!((played.code, told.len()), (0, 6), "{}", played.err);
+    for one in told {
+        let uci = one["ply"]["uci"].as_str().unwrap();
+        assert!(one["pv"].as_str().unwrap().starts_with(uci), "{one}");
     }
 }
 
@@ -86,6 +102,7 @@ fn a_live_file_that_cannot_be_written_is_told_before_a_game() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick the_stream_tells_each_move_and_says_nothing_twice,
+        quick the_stream_has_the_expected_lines_without_a_pgn,
         quick the_live_file_is_whole_at_any_moment_and_agrees_with_the_stream,
         quick a_live_file_that_cannot_be_written_is_told_before_a_game,
     ]
