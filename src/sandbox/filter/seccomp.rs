@@ -256,6 +256,16 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
     }
     let missing = |number| Rule { number, when: When::Always, then: FilterAnswer::NoSuchCall };
     rules.extend(arch::NEW_FUTEX.map(missing));
+    if namespaced {
+        // The first process of the namespace is ours, and of the entry's user: the kernel would let it be changed.
+        let stop = |number, when, stop| Rule { number, when, then: FilterAnswer::Stop(stop) };
+        let first = |&number| stop(number, When::Is(0, 1), StoppedCall::Process);
+        rules.extend(table.sets.iter().map(first));
+        for &(number, user) in table.sets_second {
+            rules.push(stop(number, When::Is(1, 1), StoppedCall::ProcessSecond));
+            rules.push(stop(number, When::Is(0, user), StoppedCall::ProcessSecond));
+        }
+    }
     if !namespaced {
         // Without a process namespace, the user's other processes can be reached by number.
         let stops = |numbers: &'static [u32], stop| numbers.iter().map(move |&n| always(n, stop));

@@ -5,6 +5,8 @@ use super::attack::{Attack, Control, Param, c, sh};
 
 pub(crate) fn attacks() -> Vec<Attack> {
     let control = Control::User;
+    let machine = Control::Skipped("outside it would be the machine's own");
+    let first = |name, named| c(23, name).named(named).control(machine);
     let other = |name, named| c(23, name).tells(Param::Process).bare(named).control(control);
     vec![
         other("kill_other", &[Denial("kill of a foreign process")]),
@@ -28,6 +30,11 @@ pub(crate) fn attacks() -> Vec<Attack> {
         other("kill_all", &[Denial("kill of a foreign process")]),
         other("ptrace_other", &[]).control(Control::Root),
         other("environ_other", &[]).control(Control::Root),
+        first("limit_of_first", &[Denial("prlimit64 of a foreign process")]),
+        first("affinity_of_first", &[Denial("sched_setaffinity of a foreign process")]),
+        first("policy_of_first", &[Denial("sched_setscheduler of a foreign process")]),
+        first("priority_of_first", &[Denial("setpriority of a foreign process")]),
+        first("priority_of_all", &[Denial("ioprio_set of a foreign process")]),
         c(16, "pid1_environ").control(Control::RootIfAble),
         c(16, "pid1_root").control(Control::RootIfAble),
         c(16, "pid1_exe").control(Control::RootIfAble),

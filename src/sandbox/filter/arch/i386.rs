@@ -83,6 +83,9 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     ],
     // setpriority, ioprio_set, getpriority, ioprio_get
     processes_second: &[97, 289, 96, 290],
+    // prlimit64, sched_setaffinity, sched_setscheduler, sched_setparam, sched_setattr; setpriority, ioprio_set
+    sets: &[340, 241, 156, 154, 351],
+    sets_second: &[(97, 2), (289, 3)],
     // futex with 32 and 64 bits of time
     futex: &[240, 422],
     // clock_gettime, clock_getres, clock_nanosleep with 32 and 64 bits, timer_create

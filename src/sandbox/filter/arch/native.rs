@@ -90,6 +90,10 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
         SYS_sched_rr_get_interval SYS_getpgid SYS_getsid
     ),
     processes_second: numbers!(SYS_setpriority SYS_ioprio_set SYS_getpriority SYS_ioprio_get),
+    sets: numbers!(
+        SYS_prlimit64 SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr
+    ),
+    sets_second: &[(libc::SYS_setpriority as u32, 2), (libc::SYS_ioprio_set as u32, 3)],
     futex: numbers!(SYS_futex),
     clocks: numbers!(SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_timer_create),
     meta: &[

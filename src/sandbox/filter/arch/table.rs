@@ -36,6 +36,9 @@ pub(in crate::sandbox) struct CallTable {
     /// Calls on a process by its number, as the first and as the second argument.
     pub(in crate::sandbox) processes: &'static [u32],
     pub(in crate::sandbox) processes_second: &'static [u32],
+    /// Of these, those that change something of the process; the second with the value by which they mean all of a user's.
+    pub(in crate::sandbox) sets: &'static [u32],
+    pub(in crate::sandbox) sets_second: &'static [(u32, u32)],
     pub(in crate::sandbox) futex: &'static [u32],
     /// Calls on a clock, which can be that of a process.
     pub(in crate::sandbox) clocks: &'static [u32],

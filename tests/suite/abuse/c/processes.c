@@ -43,6 +43,12 @@ static int waits_for_its_own(void) {
     wait(0);
     return good && pthread_create(&t, 0, ends, 0) == 0 && pthread_join(t, 0) == 0;
 }
+/* The supervisor's own process within the namespace. */
+ATTACK(limit_of_first) { struct rlimit l = {1, 1}; return prlimit(1, RLIMIT_CPU, &l, 0) == 0; }
+ATTACK(affinity_of_first) { cpu_set_t s; return sched_getaffinity(0, sizeof s, &s) == 0 && sched_setaffinity(1, sizeof s, &s) == 0; }
+ATTACK(policy_of_first) { struct sched_param p = {0}; return sched_setscheduler(1, SCHED_IDLE, &p) == 0; }
+ATTACK(priority_of_first) { return setpriority(PRIO_PROCESS, 1, 19) == 0; }
+ATTACK(priority_of_all) { return syscall(SYS_ioprio_set, 3, getuid(), 2 << 13 | 7) == 0; }
 /* What an engine does with its own must go on working. */
 ATTACK(own_processes) {
     cpu_set_t s;
