@@ -546,6 +546,22 @@ mod tests {
     }
 
     #[test]
+    fn every_format_has_one_for_ears_and_one_for_programs() {
+        fn look(command: &clap::Command) -> usize {
+            let formats = command.get_arguments().filter(|argument| argument.get_id() == "format");
+            let own = formats.inspect(|format| {
+                let values = format.get_possible_values();
+                for name in ["plain", "json"] {
+                    let known = values.iter().any(|value| value.get_name() == name);
+                    assert!(known, "{} knows no {name}", command.get_name());
+                }
+            });
+            own.count() + command.get_subcommands().map(look).sum::<usize>()
+        }
+        assert!(look(&Cli::command()) > 8);
+    }
+
+    #[test]
     fn hypotheses_are_two_numbers_in_order() {
         let told = hypotheses("-1.5, 3").unwrap();
         assert_eq!((told.elo0, told.elo1), (-1.5, 3.0));

@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn later_parts_stand_below_the_first() {
         let mut page = String::new();
-        put(&mut page, "    ", 4, "  one two three four five", 24);
+        put(&mut page, "    ", 4, "  one two three four five", 28);
         assert_eq!(page, "      one two three four\n      five\n");
         page.clear();
         put(&mut page, "  → ", 4, "one two three four five", 24);

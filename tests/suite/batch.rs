@@ -302,6 +302,13 @@ fn a_receipt_holds_until_something_changes() {
     let holds = place.run(&["verify", "r.json", "a"]);
     assert_eq!(holds.code, 0, "{}{}", holds.out, holds.err);
     assert!(holds.out.starts_with("holds          a: accepted on 20"), "{}", holds.out);
+    let plain = place.run(&["verify", "--format=plain", "r.json", "a"]);
+    assert!(plain.out.starts_with("holds: a: accepted on 20"), "{}", plain.out);
+    let json = place.run(&["verify", "--format=json", "r.json", "a"]);
+    let document: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(document["schema"], "gate4k/verify/1");
+    let entry = &document["entries"][0];
+    assert_eq!((&entry["holds"], &entry["verdict"]), (&true.into(), &"accepted".into()));
     let signed = place.run(&["verify", "--public-key=key.pub", "r.json", "a/engine"]);
     assert_eq!(signed.code, 0, "{}{}", signed.out, signed.err);
 
