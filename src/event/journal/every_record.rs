@@ -119,7 +119,7 @@ fn every_kind_of_record_may_be_torn_and_nothing_before_it_is_lost() {
                 }
             };
             assert_eq!(records_of(&path).unwrap().0, records[..at]);
-            // What is written again is what it would have been.
+            // The record that is written again is what it would have been.
             journal.append(record).unwrap();
             drop(journal);
             assert_eq!(std::fs::read(&path).unwrap(), whole[..to]);
