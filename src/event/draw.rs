@@ -13,6 +13,8 @@ pub(crate) struct Drawn {
     pub(crate) seats: Vec<String>,
     /// The engines that go on from it without a game: of a playoff the engines that were clear of the tie.
     pub(crate) through: Vec<String>,
+    /// Of a playoff those whom the stage before left level in everything.
+    pub(crate) level: Vec<Vec<String>>,
 }
 
 /// The engines of a stage by its number.
@@ -47,7 +49,7 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
         SeatDraw::Shuffle(number) => lot::shuffle(&mut seats, number),
         SeatDraw::Seeds | SeatDraw::Ranking => {}
     }
-    Drawn { seats, through: Vec::new() }
+    Drawn { seats, ..Drawn::default() }
 }
 
 /// The engines that go on from a stage by their places. The seat of one that was withdrawn since goes to the next behind
@@ -111,5 +113,9 @@ fn tied(config: &EventConfig, ledger: &Ledger, stage: &Stage, before: usize) -> 
         }
         drawn.through.extend(names);
     }
+    let stands = |name: &String| drawn.seats.contains(name) || drawn.through.contains(name);
+    let groups = outcome.places().into_iter();
+    let groups = groups.map(|group| group.into_iter().filter(stands).collect::<Vec<_>>());
+    drawn.level = groups.filter(|group| group.len() > 1).collect();
     drawn
 }

@@ -104,11 +104,12 @@ impl Entrant {
     ) -> Result<Entrant, CheckError> {
         if let Some(trusted) = &entry.trusted {
             let file = sha256(read(&entry.path)?);
+            let listed = trusted.listed.as_deref().map(read).transpose()?;
             return Ok(Entrant {
                 name: entry.name.clone(),
                 frozen: Frozen {
                     file,
-                    engines_json: None,
+                    engines_json: listed.map(sha256),
                     allowlist: "none".to_owned(),
                     files: trusted.files()?,
                 },
@@ -296,6 +297,7 @@ mod tests {
             options: vec![option("EvalFile", "net"), option("Debug Log File", "a.log")],
             directory: Some(dir.path().to_owned()),
             init: Vec::new(),
+            listed: None,
         };
         let files = trusted.files().unwrap();
         assert_eq!(files.keys().collect::<Vec<_>>(), ["net", "net.pb"]);

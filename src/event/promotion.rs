@@ -37,11 +37,13 @@ impl Stage {
 
     /// True if something follows from the order of the engines on a place, from 1, and on the next one.
     fn tells_apart(&self, place: usize) -> bool {
-        // Matches have decided who goes on from a bracket or a playoff; those that share a place stand by their seats.
+        // Matches have decided who goes on from a bracket or a playoff; those that share a place stand by their seats, but for
+        // those whom the stage before a playoff left level in everything.
         let is_ranked = matches!(&self.format, StageFormat::Of(format) if format.ranks());
+        let by_seats = is_ranked && self.breaks_ties_of.is_none();
         let taken = self.taken.iter().any(|taken| {
             let [this, next] = [place, place + 1].map(|place| taken.places.contains(&place));
-            this != next || this && taken.by_ranking && !is_ranked
+            this != next || this && taken.by_ranking && !by_seats
         });
         let counts = match (self.taken.is_empty(), self.chain.rest) {
             (true, TiedRest::Shared) => false,
@@ -56,8 +58,11 @@ impl Stage {
 mod tests {
     use std::num::NonZeroU32;
 
-    use super::super::journal::record::TieDecision;
+    use super::super::format::Format;
+    use super::super::format::playoff::Playoff;
+    use super::super::journal::record::{StageStarted, TieDecision};
     use super::super::journal_games::tests::finished;
+    use super::super::ledger::StageState;
     use super::super::stage::PlacesTaken;
     use super::super::stage::tests::{after, stage};
     use super::super::tiebreak::TiebreakChain;
@@ -94,6 +99,69 @@ mod tests {
         assert_eq!(stage.open_tie(&standings, &ranking), None);
         let one = Stage { promote: 1, ..stage };
         assert_eq!(one.open_tie(&standings, &vec![vec!["a".into()]]), None);
+    }
+
+    /// Section 6 of the leagues says who has the two places of the Superfinal, and rule 7.3 gives the first of them Black.
+    #[test]
+    fn two_whom_a_playoff_lets_through_level_in_everything_are_told_apart_by_the_organisers() {
+        let names = |list: &str| list.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let playoff = Playoff { doubles: NonZeroU32::MIN, spots: NonZeroU32::new(2).unwrap() };
+        let superfinal = PlacesTaken { places: vec![1, 2], by_ranking: true };
+        let stage = Stage {
+            breaks_ties_of: Some(0),
+            taken: vec![superfinal],
+            ..stage(StageFormat::Of(Format::Playoff(playoff)))
+        };
+        // a and b are level before c, each with a won and a drawn game of two.
+        let games = [
+            ("b", "c", "1-0"),
+            ("a", "b", "1/2-1/2"),
+            ("c", "a", "0-1"),
+            ("c", "b", "0-1"),
+            ("b", "a", "1/2-1/2"),
+            ("a", "c", "1-0"),
+        ];
+        let state = |through: &[&str], seats: &str, level: &[&str]| {
+            let level = level.iter().map(|group| names(group)).collect();
+            let through = through.iter().copied().map(str::to_owned).collect();
+            let seats = names(seats);
+            let started =
+                StageStarted { seats, through, level, name: "S".into(), ..StageStarted::default() };
+            let mut state = StageState::new(started);
+            for (round, (white, black, word)) in (1..).zip(games) {
+                let at = RoundGame { round, game: 1 };
+                state.add("E", &finished(white, black, at, word, "e2e4 e7e5")).unwrap();
+            }
+            state
+        };
+        let told = |stage: &Stage, state: &StageState| {
+            let standings = stage.standings(&state.field(None));
+            let ranking = stage.ranking(&standings, state);
+            (ranking.concat(), stage.open_tie(&standings, &ranking))
+        };
+        let tied = Some(names("a b"));
+        // The stage before told them apart: they stand as it has them.
+        assert_eq!(told(&stage, &state(&[], "a b c", &[])), (names("a b c"), None));
+        let mut level = state(&[], "a b c", &["a b"]);
+        assert_eq!(told(&stage, &level), (names("a b c"), tied.clone()));
+        // By lot, nothing follows from their order.
+        let by_lot = PlacesTaken { places: vec![1, 2], by_ranking: false };
+        let drawn = Stage { taken: vec![by_lot], ..stage.clone() };
+        assert_eq!(told(&drawn, &level).1, None);
+        level.decisions.push(TieDecision {
+            stage: 0,
+            order: names("b a"),
+            reason: "a coin".into(),
+            at: String::new(),
+        });
+        assert_eq!(told(&stage, &level), (names("b a c"), None));
+        // Both were clear of all others, and nobody plays.
+        let started = StageStarted {
+            through: names("a b"),
+            level: vec![names("a b")],
+            ..StageStarted::default()
+        };
+        assert_eq!(told(&stage, &StageState::new(started)), (names("a b"), tied));
     }
 
     /// a and b level, c behind them; d and e level behind c.

@@ -295,7 +295,12 @@ impl Stage {
             Next::Over(groups) if format.ranks() => {
                 let name = |seat: &Seat| seats.get(seat.0).cloned();
                 let played = groups.iter().map(|group| group.iter().filter_map(name).collect());
-                Some(state.started.through_alone().chain(played).collect())
+                let played: Ranking = played.collect();
+                let is_followed = self.taken.iter().any(|taken| taken.by_ranking);
+                Some(match self.breaks_ties_of.filter(|_| is_followed) {
+                    Some(_) => state.started.told_apart(&played),
+                    None => state.started.through_alone().chain(played).collect(),
+                })
             }
             _ => None,
         }

@@ -68,7 +68,9 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
             JournalRecord::StageStarted(started) => {
                 check_ratings(config, &ledger, started, &mut wrong);
                 let drawn = draw::drawn(config, &ledger, started.stage);
-                if (&drawn.seats, &drawn.through) != (&started.seats, &started.through) {
+                if (&drawn.seats, &drawn.through, &drawn.level)
+                    != (&started.seats, &started.through, &started.level)
+                {
                     wrong(format!(
                         "those who play in {} do not follow from the stages before",
                         started.name
@@ -424,7 +426,12 @@ fn check_stage(
     let seats = &state.started.seats;
     if seats.len() < 2 {
         // All others were disqualified before it, or no place was tied.
-        let due = [&state.started.through[..], seats].concat();
+        let mut due = [&state.started.through[..], seats].concat();
+        let standings = stage.standings(&field);
+        let ranking = stage.ranking(&standings, state);
+        if !state.started.level.is_empty() && stage.open_tie(&standings, &ranking).is_none() {
+            due = ranking.concat();
+        }
         if outcome.order != due || outcome.promoted != due {
             wrong(format!("{} was won by somebody who was not in it", stage.name));
         }

@@ -55,8 +55,9 @@ for line in sys.stdin:
 /// The tournaments of a run, if the environment names no other number.
 const TOURNAMENTS: u32 = 100;
 
-/// One round in so many may have no pairing by the rules: few engines, and many rounds. It is one in fifteen or less.
-const MOST_IMPOSSIBLE: usize = 4;
+/// One round in so many, and five besides, may have no pairing by the rules. Of the 1,797 rounds of 300 tournaments 14 had
+/// none, and of the 58 rounds of a few 4.
+const MOST_IMPOSSIBLE: usize = 20;
 
 /// A round that is asked for: what the checker reads, and our pairs, White's rank first.
 struct Asked {
@@ -197,7 +198,8 @@ fn rounds_are_paired_as_another_program_pairs_them() {
         other.len()
     );
     // A checker that finds hardly any pairing would let all pass.
-    assert!(impossible * MOST_IMPOSSIBLE <= rounds.len(), "{impossible} of {}", rounds.len());
+    let most = rounds.len() / MOST_IMPOSSIBLE + 5;
+    assert!(impossible <= most, "{impossible} of {}", rounds.len());
     let first = other.first().map(|(round, pairs)| {
         format!(
             "tournament {}, round {}: {}\nours {:?}\nits  {pairs:?}",

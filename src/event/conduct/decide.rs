@@ -113,7 +113,7 @@ impl Conductor<'_> {
         let mut to_come = (self.ledger.stages.len()..)
             .zip(self.config.stages.iter().skip(self.ledger.stages.len()));
         let promotes = to_come.any(|(number, stage)| {
-            let Drawn { seats, through } = draw::drawn(self.config, &self.ledger, number);
+            let Drawn { seats, through, .. } = draw::drawn(self.config, &self.ledger, number);
             let named = || stage.previous.iter().chain(&stage.engines);
             let begins =
                 named().any(|name| name == entry) || number == 0 && named().next().is_none();

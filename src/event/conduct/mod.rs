@@ -27,7 +27,7 @@ use super::journal::{self, Journal};
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
 use super::schedule::Seat;
-use super::stage::{Stage, StageFormat, Updates};
+use super::stage::{Ranking, Stage, StageFormat, Updates};
 use super::standings::Standings;
 use crate::engine::stop::{Stop, StopLevel};
 use crate::model::entry_report::EntryReport;
@@ -297,7 +297,7 @@ impl<'a> Conductor<'a> {
         }
         let book = self.book(stage, number)?;
         if self.ledger.stages.len() == number {
-            let Drawn { seats, through } = draw::drawn(self.config, &self.ledger, number);
+            let Drawn { seats, through, level } = draw::drawn(self.config, &self.ledger, number);
             let distinct: BTreeSet<&String> = seats.iter().collect();
             if distinct.len() < seats.len() {
                 return Err(EventError::NotNow(format!(
@@ -324,7 +324,7 @@ impl<'a> Conductor<'a> {
             let ratings = EventRatings::of(self.config, &self.ledger).entered();
             let book = book.as_ref().map(|book| book.frozen(stage));
             let stage = number;
-            let started = StageStarted { stage, name, seats, through, ratings, book };
+            let started = StageStarted { stage, name, seats, through, level, ratings, book };
             self.keep(JournalRecord::StageStarted(started))?;
         }
         let StageStarted { seats, through, .. } = self.ledger.stages[number].started.clone();
@@ -336,8 +336,16 @@ impl<'a> Conductor<'a> {
             if order.is_empty() {
                 return Err(nobody(stage));
             }
-            let promoted = order.clone();
-            let places: Vec<Vec<String>> = order.into_iter().map(|name| vec![name]).collect();
+            let mut places: Vec<Vec<String>> = order.into_iter().map(|name| vec![name]).collect();
+            let state = &self.ledger.stages[number];
+            if !state.started.level.is_empty() {
+                let standings = self.standings(stage, number);
+                places = stage.ranking(&standings, state);
+                if let Some(tied) = self.left_open(stage, &standings, &places) {
+                    return Ok(Some(tied));
+                }
+            }
+            let promoted = places.concat();
             self.keep(JournalRecord::StageFinished(StageFinished::of(number, &places, promoted)))?;
             return Ok(None);
         }
@@ -430,6 +438,19 @@ impl<'a> Conductor<'a> {
         }
     }
 
+    /// The outcome where a tie keeps a stage open; it is told.
+    fn left_open(
+        &mut self,
+        stage: &Stage,
+        standings: &Standings,
+        ranking: &Ranking,
+    ) -> Option<EventOutcome> {
+        let engines = stage.open_tie(standings, ranking)?;
+        self.audience.say(&level(standings, &engines));
+        let decide = stage.chain.organisers_decide();
+        Some(EventOutcome::Tied { stage: stage.name.clone(), engines, decide })
+    }
+
     /// Ranks a stage whose games are over; an outcome where a tie keeps it open.
     fn conclude(
         &mut self,
@@ -438,13 +459,11 @@ impl<'a> Conductor<'a> {
     ) -> Result<Option<EventOutcome>, EventError> {
         self.show_table(stage, number, TableMoment::Stage);
         let standings = self.standings(stage, number);
-        let state = &self.ledger.stages[number];
-        let ranking = stage.ranking(&standings, state);
-        if let Some(engines) = stage.open_tie(&standings, &ranking) {
-            self.audience.say(&level(&standings, &engines));
-            let decide = stage.chain.organisers_decide();
-            return Ok(Some(EventOutcome::Tied { stage: stage.name.clone(), engines, decide }));
+        let ranking = stage.ranking(&standings, &self.ledger.stages[number]);
+        if let Some(tied) = self.left_open(stage, &standings, &ranking) {
+            return Ok(Some(tied));
         }
+        let state = &self.ledger.stages[number];
         let promoted = stage.promoted(&standings, &ranking);
         if promoted.is_empty() && stage.promote > 0 {
             return Err(nobody(stage));
@@ -493,15 +512,16 @@ fn nobody(stage: &Stage) -> EventError {
 /// Describes a tie that the organisers have to decide: every figure of the chain, the same for all tied engines.
 fn level(standings: &Standings, tied: &[String]) -> String {
     let row = standings.rows.iter().find(|row| tied.contains(&row.engine.name));
-    let figures = row.map_or(&[][..], |row| &row.figures);
+    // Without a game here, they are level by the stage before.
+    let Some(row) = row else { return format!("{} are level in everything", all(tied)) };
     let figures: Vec<String> = standings
         .chain
         .criteria
         .iter()
-        .zip(figures)
+        .zip(&row.figures)
         .filter_map(|(criterion, figure)| Some(format!("{} {}", criterion.title(), (*figure)?)))
         .collect();
-    let points = row.map(|row| row.points).unwrap_or_default();
+    let points = row.points;
     format!("{} are level: points {points}, {}", all(tied), figures.join(", "))
 }
 

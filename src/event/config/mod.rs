@@ -1,5 +1,6 @@
 //! `event.toml`: an event as its organisers write it. A mistake in it is shown at its line and column.
 
+mod engines_file;
 mod frd;
 mod leagues;
 mod previous;
@@ -144,6 +145,8 @@ pub(crate) struct Trusted {
     pub(crate) directory: Option<PathBuf>,
     /// Lines to send before `uci`, as they are.
     pub(crate) init: Vec<String>,
+    /// The file that has all of this, where it is not the event's.
+    pub(crate) listed: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -188,6 +191,7 @@ struct Raw {
     entry: Vec<RawEntry>,
     #[serde(default)]
     engine: Vec<RawEngine>,
+    engines: Option<Spanned<PathBuf>>,
     stage: Spanned<Vec<raw_stage::RawStage>>,
     #[serde(default)]
     waiver: Vec<Spanned<RawWaiver>>,
@@ -251,7 +255,7 @@ impl RawEngine {
             dir => dir.map(|dir| here.join(dir.into_inner())),
         };
         let entry = RawEntry { name, path, engines_json: None, engine: None, seed, rating };
-        Ok((entry, Some(Trusted { arguments, options, directory, init })))
+        Ok((entry, Some(Trusted { arguments, options, directory, init, listed: None })))
     }
 }
 
@@ -348,8 +352,12 @@ impl EventConfig {
         for engine in raw.engine {
             list.push(engine.entry(here)?);
         }
+        if let Some(file) = &raw.engines {
+            list.extend(engines_file::engines(file, here)?);
+        }
         if list.len() < 2 {
-            let what = "an event needs two entries at least, each an [[entry]], or an [[engine]] that is trusted";
+            let what = "an event needs two entries at least, each an [[entry]], or an [[engine]] that is trusted, here or in \
+                        the file that `engines` names";
             return Err((raw.event.span(), what.into()));
         }
         let entries = entries(list, here, files)?;

@@ -45,24 +45,24 @@ event = "@EVENT@"
 site = "https://tcec-chess.com"
 
 @GATE@@CLOCK@
-# How late a move may come without losing.
+# @LATE@: how late a move may come without losing.
 margin = "0s"
-# Rule 6.1.5: what is added to both clocks when a game goes on after an interruption. The rule names no
+# @GOES_ON@: what is added to both clocks when a game goes on after an interruption. The rule names no
 # number.
 compensation = "10s"
 
-# Told to every engine that announces the option.
+# Told to every engine that announces the option. @OPTIONS@
 threads = 1
 hash = 64
-# Games at a time.
+# @AT_A_TIME@: one game at a time.
 concurrency = 1
 
 @DRAWS@
-# Positions in which neither side can mate are drawn, as the real events play; false for the rule's letter.
+# @DRAWN@: positions in which neither side can mate are drawn, as the real events play; false for the rule's letter.
 material-draws = true
-# Rule 6.1.4: directories of Syzygy tables, asked only about games that were interrupted.
+# @TABLES@: directories of Syzygy tables, asked only about games that were interrupted.
 syzygy = []
-# Rule 5: the rating list counts these games (PGN, plain or xz, and journals of other events) and the event's
+# @RATINGS@: the rating list counts these games (PGN, plain or xz, and journals of other events) and the event's
 # own. They are read once, when the event begins. An entry without a game has the `rating` of its [[entry]].
 history = []
 # The mean of all ratings of that list. Without it, the entries' `rating`s give the scale; without both, the
@@ -72,9 +72,9 @@ history = []
 
 "#;
 
-const GATE: &str = r#"# How thoroughly entries are checked before they play: "full", or "quick" without what can only advise.
+const GATE: &str = r#"# Rule 7: how thoroughly entries are checked before they play, "full", or "quick" without what can only advise.
 gate = "full"
-# Whether an entry plays that could not be decided on this host.
+# Rule 0 (what no rule covers is the organisers'): whether an entry plays that could not be decided on this host.
 admit-undecided = false
 
 "#;
@@ -169,7 +169,7 @@ impl Like {
             },
             Like::Ntcec => Shape {
                 event: "nTCEC",
-                clock: "# 150 minutes and 60 seconds a move in all stages.\ntime-control = \"150:00+60\"",
+                clock: "# \"Time Control\": 150 minutes and 60 seconds a move in all stages.\ntime-control = \"150:00+60\"",
                 draws: NTCEC_DRAWS,
                 stages: NTCEC,
             },
@@ -195,6 +195,86 @@ impl Like {
     }
 }
 
+/// The rules behind the lines of the head, in the words that begin their comments.
+struct HeadRules {
+    late: &'static str,
+    goes_on: &'static str,
+    options: &'static str,
+    at_a_time: &'static str,
+    drawn: &'static str,
+    tables: &'static str,
+    ratings: &'static str,
+}
+
+impl HeadRules {
+    /// Those of the Swiss, the Cup and the FRD, which number them alike; what they do not say the leagues' rules do.
+    const OF_MOST: HeadRules = HeadRules {
+        late: "Rule 5.b",
+        goes_on: "Rule 7.b.v",
+        options: "The rules name no values.",
+        at_a_time: "Leagues, rule 1.5",
+        drawn: "Rule 6.a",
+        tables: "Rule 7.b.iv",
+        ratings: "Leagues, rule 13",
+    };
+
+    fn of(like: Like) -> HeadRules {
+        let most = HeadRules::OF_MOST;
+        match like {
+            Like::Swiss | Like::Cup | Like::Frd => most,
+            Like::FourK => HeadRules {
+                late: "Rule 1.2",
+                goes_on: "Rule 6.1.5",
+                at_a_time: "Rule 0.1 (leagues, rule 1.5)",
+                drawn: "Rule 2.2",
+                tables: "Rule 6.1.4",
+                ratings: "Rule 5",
+                ..most
+            },
+            Like::CupOlder => HeadRules { goes_on: "Rule 7.c.v", tables: "Rule 7.c.iv", ..most },
+            Like::Leagues => HeadRules {
+                late: "Rule 10.5",
+                goes_on: "Rule 14.1.5",
+                at_a_time: "Rule 1.5",
+                drawn: "Rule 10.1",
+                tables: "Rule 14.1.4",
+                ratings: "Rule 13",
+                ..most
+            },
+            Like::Season17 => HeadRules {
+                late: "Rule 15.a",
+                goes_on: "Rule 15.b.v",
+                at_a_time: "Rule 1.c",
+                drawn: "Rule 11.a",
+                tables: "Rule 15.b.iv",
+                ratings: "Rule 14",
+                ..most
+            },
+            Like::Ntcec => HeadRules {
+                late: "\"Time Control\"",
+                goes_on: "\"Time Control\" has a game begin anew after its opening (`gate4k event replay`); else",
+                options: "\"Number of Cores / Threads\" and \"Main Hash Size\" allow\n# up to 16 and 8192.",
+                at_a_time: "\"General Information\"",
+                drawn: "\"GUI Adjudication\"",
+                tables: "\"GUI Adjudication\" asks no tables about games under way",
+                ratings: "\"Engine Ratings\"",
+            },
+        }
+    }
+
+    /// The head with these in their places.
+    fn fill(&self, head: &str) -> String {
+        let HeadRules { late, goes_on, options, at_a_time, drawn, tables, ratings } = self;
+        head.replace("@LATE@", late)
+            .replace("@GOES_ON@", goes_on)
+            .replace("@OPTIONS@", options)
+            .replace("@AT_A_TIME@", at_a_time)
+            .replace("@DRAWN@", drawn)
+            .replace("@TABLES@", tables)
+            .replace("@RATINGS@", ratings)
+    }
+}
+
 const NEW_DRAWS: &str = r#"# Rule 6.b: with 6 pieces or fewer besides pawns, eight evaluations in a row within 0.25. The tables of rule 6.c
 # end games under way with tables = "all", once syzygy names them.
 draw-rule = "new"
@@ -207,7 +287,8 @@ draw-rule = "old"
 # Rules 7.b.ii and iii: an interruption ends a game at 10 or more, and within 0.15.
 interruption = { win = ">=10", draw = "<=0.15" }"#;
 
-const NTCEC_DRAWS: &str = r#"# From move 41 on ten evaluations in a row within 0.05 are a draw; three in a row of each engine at 6.5 or more are a win.
+const NTCEC_DRAWS: &str = r#"# "GUI Adjudication": from move 41 on ten evaluations in a row within 0.05 are a draw; three in a row of each engine at
+# 6.5 or more are a win.
 draw-rule = { within = 0.05, after-moves = 41 }
 win-rule = { level = 6.5, moves = 3 }"#;
 
@@ -371,7 +452,8 @@ pub(crate) fn template(
     let Shape { event, clock, draws, stages } = like.shape();
     let is_4k = like == Like::FourK;
     let gate = if is_4k { GATE } else { "" };
-    let mut text = HEAD
+    let mut text = HeadRules::of(like)
+        .fill(HEAD)
         .replace("@EVENT@", event)
         .replace("@GATE@", gate)
         .replace("@CLOCK@", clock)

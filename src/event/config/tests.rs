@@ -181,11 +181,28 @@ fn every_event_that_can_be_written_can_be_played() {
         let is_4k = like == Like::FourK;
         assert_eq!(text.contains("\n[[entry]]"), is_4k, "{like:?}");
         assert_eq!(text.contains("\ngate = "), is_4k, "{like:?}");
+        every_line_of_the_head_names_its_rule(&text);
         std::fs::write(&path, text).unwrap();
         let config = EventConfig::load(&path).unwrap();
         assert_eq!(config.stages.len(), stages, "{like:?}");
         let all: u64 = config.stages.iter().map(|stage| stage.format.games(stage.seats)).sum();
         assert_eq!(all, games, "{like:?}");
+    }
+}
+
+/// In the comment above it, by number, or in nTCEC by the title of its section.
+fn every_line_of_the_head_names_its_rule(text: &str) {
+    let head = text.lines().take_while(|line| !line.starts_with("[["));
+    let (mut comment, mut is_open) = (String::new(), false);
+    for line in head {
+        if line.starts_with('#') {
+            comment = if is_open { format!("{comment}{line}\n") } else { format!("{line}\n") };
+        } else if line.contains(" = ") && !["event", "site"].iter().any(|key| line.starts_with(key))
+        {
+            let is_named = ["ule", "\""].iter().any(|word| comment.contains(word));
+            assert!(is_named, "{line} has no rule: {comment}");
+        }
+        is_open = line.starts_with('#');
     }
 }
 

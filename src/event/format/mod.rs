@@ -8,7 +8,7 @@ pub(crate) mod match_;
 mod matching;
 pub(crate) mod playoff;
 #[cfg(test)]
-mod properties;
+pub(in crate::event) mod properties;
 pub(crate) mod round_robin;
 pub(crate) mod swiss;
 

@@ -9,13 +9,14 @@ use super::super::schedule::Seat;
 use super::dutch::Dutch;
 use super::knockout::{BracketDraw, Knockout, WhiteFirst};
 use super::match_::{MatchFormat, MatchPart};
+use super::matching::is_perfect;
 use super::playoff::Playoff;
 use super::round_robin::{PairOrder, RoundRobin};
 use super::swiss::Swiss;
 use super::{Due, Format, Next, Past, PlayedPairing};
 use crate::model::game::result::GameResult;
 
-fn number(number: usize) -> NonZeroU32 {
+pub(in crate::event) fn number(number: usize) -> NonZeroU32 {
     NonZeroU32::new(number as u32).unwrap()
 }
 
@@ -30,7 +31,7 @@ fn mixed(of: &[u64]) -> u64 {
 }
 
 /// A game with its result.
-fn played(due: &Due, seed: u64) -> PlayedPairing {
+pub(in crate::event) fn played(due: &Due, seed: u64) -> PlayedPairing {
     let Due { at, white, black, .. } = *due;
     let place = [seed, u64::from(at.round), u64::from(at.game), white.0 as u64, black.0 as u64];
     let result = match mixed(&place) % 10 {
@@ -70,7 +71,7 @@ fn play(format: &Format, seats: usize, seed: u64, one_by_one: bool) -> (Past, Ve
 }
 
 /// Formats of every kind for so many engines.
-fn formats(seats: usize) -> Vec<Format> {
+pub(in crate::event) fn formats(seats: usize) -> Vec<Format> {
     let rounds = number((seats - 1).clamp(1, 9));
     let mut all = vec![
         Format::Swiss(Swiss { rounds, games: number(1), sections: number(1 + seats % 7) }),
@@ -173,6 +174,94 @@ fn colours_and_byes_are_shared_as_the_rules_say() {
                     .for_each(|game| *meetings.entry((game.white, game.black)).or_default() += 1);
                 assert_eq!(meetings.len(), seats * (seats - 1));
                 assert!(meetings.values().all(|games| *games == round_robin.doubles().get()));
+            }
+        }
+    }
+}
+
+#[test]
+fn in_single_rounds_who_had_white_less_often_has_it() {
+    for seats in 2..=60 {
+        for format in formats(seats).into_iter().filter(|format| format.games_each() == 1) {
+            let (past, _) = play(&format, seats, 31 + seats as u64, false);
+            for game in past.games.values().filter(|game| game.at.round > 1) {
+                let before = past.before(game.at.round);
+                let [white, black] = [game.white, game.black].map(|seat| balance(&before, seat.0));
+                assert!(white <= black, "{format:?}: {white} and {black} of {seats}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_playoff_tells_who_has_its_spots() {
+    for seats in 2..=60 {
+        for format in formats(seats) {
+            let Format::Playoff(playoff) = &format else { continue };
+            let (_, groups) = play(&format, seats, 3 + seats as u64, false);
+            let spots = playoff.spots.get() as usize;
+            let mut places = groups.iter().scan(0, |sum, group| {
+                *sum += group.len();
+                Some(*sum)
+            });
+            assert!(places.any(|sum| sum == spots), "{format:?}: {groups:?}");
+        }
+    }
+}
+
+/// Seats leave between rounds, by lot.
+#[test]
+fn whoever_leaves_a_swiss_is_not_paired_and_all_others_are() {
+    for seats in 4..=60 {
+        for format in formats(seats) {
+            if !matches!(format, Format::Swiss(_) | Format::Dutch(_)) {
+                continue;
+            }
+            let (mut past, mut last) = (Past::default(), 0);
+            loop {
+                let due = match format.next(seats, &past) {
+                    Next::Play(due) => due,
+                    Next::Bye(seat, round) => {
+                        let had = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
+                        assert!(had == 0 && past.is_paired(seat, round), "{format:?} {seat:?}");
+                        past.byes.insert((seat, round));
+                        continue;
+                    }
+                    Next::Over(_) => break,
+                };
+                let round = due[0].at.round;
+                let met = |a: Seat, b: Seat| {
+                    let before = past.before(round);
+                    let mut games = before.games.values();
+                    games.any(|game| game.color(a).is_some() && game.color(b).is_some())
+                };
+                let playing: BTreeSet<Seat> =
+                    due.iter().flat_map(|game| [game.white, game.black]).collect();
+                let active = (0..seats).filter(|seat| past.is_paired(Seat(*seat), round)).count();
+                assert!(playing.iter().all(|seat| past.is_paired(*seat, round)), "{format:?}");
+                assert_eq!(playing.len(), active - active % 2, "{format:?}: round {round}");
+                if due.iter().any(|game| met(game.white, game.black)) {
+                    let all: Vec<Seat> = playing.into_iter().collect();
+                    let others = |a: &Seat| -> Vec<usize> {
+                        let free = |b: &usize| *a != all[*b] && !met(*a, all[*b]);
+                        (0..all.len()).filter(free).collect()
+                    };
+                    let graph: Vec<Vec<usize>> = all.iter().map(others).collect();
+                    assert!(
+                        !is_perfect(&graph),
+                        "{format:?}: round {round} meets again for nothing"
+                    );
+                }
+                due.iter().for_each(|game| past.add(played(game, 7)));
+                let lot = mixed(&[seats as u64, u64::from(round)]) as usize;
+                // Never so many that too few are left for the rounds to come.
+                if round > last && lot.is_multiple_of(2) && past.out.len() < seats / 4 {
+                    let gone = Seat(lot / 2 % seats);
+                    if past.left(gone).is_none() {
+                        past.out.push((gone, round + 1));
+                    }
+                }
+                last = round;
             }
         }
     }

@@ -281,6 +281,55 @@ mod tests {
         assert_eq!(BTreeSet::from_iter(&seeds).len(), 44);
     }
 
+    /// The first full pairing in the order of ranks without a second meeting, by trying all.
+    fn by_trying(order: &[Seat], met: &BTreeSet<(Seat, Seat)>) -> Option<Vec<(Seat, Seat)>> {
+        let Some((&first, others)) = order.split_first() else { return Some(Vec::new()) };
+        others.iter().filter(|other| !met.contains(&meeting(first, **other))).find_map(|&other| {
+            let rest: Vec<Seat> = others.iter().copied().filter(|seat| *seat != other).collect();
+            Some([vec![meeting(first, other)], by_trying(&rest, met)?].concat())
+        })
+    }
+
+    #[test]
+    fn a_round_is_the_first_pairing_in_the_order_of_ranks() {
+        let mut lots = 3u64;
+        for seats in 2..=12usize {
+            for sections in 1..=3 {
+                let format = swiss(seats as u32 - 1, 1, sections);
+                let (mut past, mut met) = (Past::default(), BTreeSet::new());
+                let mut compared = 0;
+                for round in 1..seats as u32 {
+                    let mut order = format.seeds(seats);
+                    order.sort_by_key(|seat| Reverse(format.points(&past, *seat)));
+                    let paired = format.round(seats, &past, round);
+                    let had = |seat: &Seat| past.byes.iter().any(|(bye, _)| bye == seat);
+                    let lowest = order.iter().rev().find(|seat| !had(seat)).copied();
+                    assert_eq!(paired.bye, lowest.filter(|_| !seats.is_multiple_of(2)));
+                    order.retain(|seat| Some(*seat) != paired.bye);
+                    if let Some(first) = by_trying(&order, &met) {
+                        let pairs = paired.pairs.iter().map(|(a, b)| meeting(*a, *b));
+                        assert_eq!(pairs.collect::<Vec<_>>(), first, "round {round} of {seats}");
+                        compared += 1;
+                    }
+                    past.byes.extend(paired.bye.map(|seat| (seat, round)));
+                    for due in format.games_of(&paired, seats, round) {
+                        lots = lots.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(13);
+                        let winner = Color::from_white(lots >> 62 < 2);
+                        let result = if lots >> 60 & 3 == 0 {
+                            GameResult::Draw
+                        } else {
+                            GameResult::Win(winner)
+                        };
+                        let Due { at, white, black, .. } = due;
+                        past.add(PlayedPairing { at, white, black, result });
+                        met.insert(meeting(white, black));
+                    }
+                }
+                assert!(compared > 0);
+            }
+        }
+    }
+
     /// Whole tournaments with 2 to 60 engines and results by lot.
     #[test]
     fn nobody_meets_twice_while_it_can_be_helped_and_byes_come_once() {

@@ -8,6 +8,8 @@
 //! Each record carries the sum of all before it ([`RecordChain`]), and the last of them stands for the whole journal.
 
 mod chain;
+#[cfg(test)]
+mod every_record;
 mod line;
 mod outcome;
 pub mod record;

@@ -212,6 +212,10 @@ pub struct StageStarted {
     /// Of a playoff after a stage: those that were clear of the tie and go on without a game, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub through: Vec<String>,
+    /// Of a playoff after a stage: those whom that stage left level in everything, by place; where both have a spot, the
+    /// organisers say who comes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub level: Vec<Vec<String>>,
     /// The ratings with which they enter it, of those that have one, in Elo.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratings: BTreeMap<String, i32>,
@@ -230,6 +234,16 @@ impl StageStarted {
     /// Returns the engines that go on without a game, each with a place of its own.
     pub(crate) fn through_alone(&self) -> impl Iterator<Item = Vec<String>> {
         self.through.iter().map(|name| vec![name.clone()])
+    }
+
+    /// Returns the places of a playoff that a later stage is seated by: who shares one stands there as the stage before has
+    /// it, unless that left them level in everything.
+    pub(crate) fn told_apart(&self, played: &[Vec<String>]) -> Vec<Vec<String>> {
+        let is_level = |a: &String, b: &String| {
+            self.level.iter().any(|group| group.contains(a) && group.contains(b))
+        };
+        let groups = std::iter::once(&self.through).chain(played);
+        groups.flat_map(|group| group.chunk_by(is_level)).map(<[String]>::to_vec).collect()
     }
 }
 

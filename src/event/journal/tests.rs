@@ -31,6 +31,15 @@ pub(super) fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usiz
     (dir, path, begins)
 }
 
+pub(super) fn records_of(path: &Path) -> Result<(Vec<JournalRecord>, Option<Torn>), JournalError> {
+    let mut records = Vec::new();
+    let torn = read(path, &mut |_, record| {
+        records.push(record);
+        Ok(())
+    })?;
+    Ok((records, torn))
+}
+
 pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<Torn>), JournalError> {
     let mut notes = Vec::new();
     let torn = read(path, &mut |_, record| {
@@ -101,12 +110,8 @@ fn a_withdrawal_that_is_torn_at_any_byte_takes_nothing_with_it() {
     drop(journal);
     let whole = std::fs::read(&path).unwrap();
     let records = || {
-        let mut records = Vec::new();
-        let torn = read(&path, &mut |_, record| {
-            records.push(record);
-            Ok(())
-        });
-        (records, torn.unwrap().is_some())
+        let (records, torn) = records_of(&path).unwrap();
+        (records, torn.is_some())
     };
     let before = begins.last().copied().unwrap();
     for length in before..=whole.len() {

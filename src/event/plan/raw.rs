@@ -50,6 +50,7 @@ pub(super) struct Raw {
     pub(super) entry: Vec<RawEngine>,
     #[serde(default)]
     pub(super) engine: Vec<RawEngine>,
+    pub(super) engines: Option<PathBuf>,
     pub(super) stage: Spanned<Vec<RawPlanStage>>,
     #[serde(default)]
     pub(super) waiver: Vec<RawWaiver>,

@@ -41,6 +41,33 @@ fn an_entry_plays_beside_trusted_engines_and_both_are_frozen() {
     assert!(code == 2 && told.contains("the file of E1 changed since it was frozen"), "{told}");
 }
 
+/// Engines of cutechess's file, named by the event file.
+fn engines_of_another_file_play_and_are_frozen_with_it() {
+    let event =
+        event("", "engines = \"engines.json\"\n", &stage("Match", "match = { pairs = 1 }", ""));
+    let engine = |number: usize, last: usize| {
+        let command = format!("{} illegal@{last} seed={number}", instant().display());
+        format!("{{\"name\":\"E{number}\",\"command\":{command:?},\"protocol\":\"uci\"}}")
+    };
+    let file = |last: usize| format!("[{},{}]", engine(1, 20), engine(2, last));
+    event.write("engines.json", &file(12));
+    let winner = event.finish();
+    assert!(winner.ends_with("E1 wins\n"), "{winner}");
+    let (code, told) = event.ask(&["event", "verify"]);
+    assert_eq!(code, 0, "{told}");
+    // Other arguments are another engine, though the event file is the same.
+    let journal = fs::read_to_string(event.path("event.journal")).unwrap();
+    let unfinished: Vec<&str> =
+        journal.lines().take_while(|line| !line.contains("\"stage-finished\"")).collect();
+    event.write("event.journal", &(unfinished.join("\n") + "\n"));
+    event.write("engines.json", &file(30));
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("engines.json of E1 changed since it was frozen"), "{told}");
+    event.write("engines.json", "[{}]");
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("event.toml:") && told.contains("missing field"), "{told}");
+}
+
 fn what_cannot_be_played_is_refused_with_a_word() {
     let swiss = "swiss = { rounds = 4, pairing = \"monrad\" }";
     for (engines, format, more, expected) in [
@@ -189,6 +216,7 @@ fn an_endless_tie_pauses() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_entry_plays_beside_trusted_engines_and_both_are_frozen [Landlock],
+        slow engines_of_another_file_play_and_are_frozen_with_it,
         slow what_cannot_be_played_is_refused_with_a_word,
         slow who_crashes_too_often_is_out_and_the_rest_play_on,
         slow nobody_wins_where_all_are_disqualified,
