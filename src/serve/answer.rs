@@ -42,8 +42,9 @@ impl Door {
 
 type Body = Either<Full<Bytes>, VisitorStream>;
 
-/// The things that a page may do, whatever strangers have put into its text; the pages say the same.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+/// The things that a page may do, whatever strangers have put into its text. The pages say the same, but that each names the one
+/// style that it has: both have to allow it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(super) fn answer(door: &Door, question: &Request<Incoming>) -> Response<Body> {

@@ -53,13 +53,10 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The files that change with nothing.
+    /// The file that changes with nothing.
     #[must_use]
-    pub(crate) fn assets() -> [File; 2] {
-        [
-            ("style.css".into(), include_str!("style.css").into()),
-            ("page.js".into(), include_str!("page.js").into()),
-        ]
+    pub(crate) fn script() -> File {
+        ("page.js".into(), include_str!("page.js").into())
     }
 
     /// The files that change when a game begins or ends.
@@ -119,7 +116,7 @@ impl Site<'_> {
     /// Every file of a site that does not change any more.
     #[must_use]
     pub(crate) fn all_files(&self) -> Vec<File> {
-        let mut files = Vec::from(Site::assets());
+        let mut files = vec![Site::script()];
         files.extend(self.event_files());
         files.push(("games.pgn".into(), self.all_games()));
         files.extend(self.broadcast.games.values().flat_map(|game| self.game_files(game)));

@@ -282,10 +282,13 @@
   };
   const connect = () => {
     const source = new EventSource(root + "changes");
-    const told = (words) => { one("#connection").textContent = words; };
-    source.onopen = () => told("This page follows the event.");
+    const told = (words, isLost) => {
+      one("#connection").textContent = words;
+      one("#connection").classList.toggle("lost", isLost);
+    };
+    source.onopen = () => told("This page follows the event.", false);
     source.onerror = () => {
-      told("The connection is lost; trying again.");
+      told("The connection is lost; trying again.", true);
       if (source.readyState === EventSource.CLOSED) setTimeout(connect, 3000);
     };
     source.onmessage = (event) => {

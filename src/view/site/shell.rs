@@ -1,26 +1,35 @@
 //! The frame that every page of a site has around it.
 
+use std::sync::LazyLock;
 use std::time::SystemTime;
 
+use ct_codecs::{Base64, Encoder};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
 
 use super::{Site, SiteKind, word};
 use crate::view::html::PIECES;
 
+/// The look of every page. It stands in the page: the first board waits for no second answer.
+const STYLE: &str = include_str!("style.css");
+
+/// The source of styles that a page names to the browser: this one, by its sum (CSP 3, 2.3.1), and no other.
+static STYLE_SOURCE: LazyLock<String> = LazyLock::new(|| {
+    // Of 32 bytes, for which there is always room.
+    let sum = Base64::encode_to_string(Sha256::digest(STYLE)).unwrap_or_default();
+    format!("'sha256-{sum}'")
+});
+
 /// Nothing is loaded from elsewhere and nothing is run but the page's own script, whatever a stranger might have
 /// smuggled into its text. A page that is read from a file has no connection to anywhere.
-fn policy(kind: SiteKind) -> &'static str {
-    match kind {
-        SiteKind::Served | SiteKind::Mirrored => {
-            "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
-        }
-        SiteKind::Exported => {
-            "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
-        }
-        SiteKind::Alone => {
-            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-        }
-    }
+fn policy(kind: SiteKind) -> String {
+    let more = match kind {
+        SiteKind::Served | SiteKind::Mirrored => "script-src 'self'; connect-src 'self'; ",
+        SiteKind::Exported => "script-src 'self'; ",
+        SiteKind::Alone => "",
+    };
+    let style = &*STYLE_SOURCE;
+    format!("default-src 'none'; style-src {style}; {more}base-uri 'none'; form-action 'none'")
 }
 
 /// A page; `root` is the way from it to the site's root.
@@ -35,12 +44,8 @@ pub(super) fn shell(site: &Site<'_>, title: &str, root: &str, body: &Markup) -> 
                 meta name="viewport" content="width=device-width,initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 title { (title) }
-                @if kind == SiteKind::Alone {
-                    style { (PreEscaped(include_str!("style.css"))) }
-                } @else {
-                    link rel="stylesheet" href={ (root) "style.css" };
-                    script src={ (root) "page.js" } defer {}
-                }
+                style { (PreEscaped(STYLE)) }
+                @if kind != SiteKind::Alone { script src={ (root) "page.js" } defer {} }
                 @if matches!(kind, SiteKind::Served | SiteKind::Mirrored) {
                     noscript { meta http-equiv="refresh" content="30"; }
                 }

@@ -171,8 +171,7 @@ fn an_event_is_watched_from_before_its_first_game_to_its_end() {
     assert!(server.get(&format!("/games/{key}.html")).contains("id=\"moves\""));
     assert!(server.get(&format!("/games/{key}.live.html")).starts_with("<section id=\"game\""));
     // So much is there before the first game, and little more with it.
-    let weight: usize =
-        ["/", "/style.css", "/page.js"].iter().map(|path| server.get(path).len()).sum();
+    let weight: usize = ["/", "/page.js"].iter().map(|path| server.get(path).len()).sum();
     assert!(weight < 100_000, "{weight}");
     assert!(run.wait().unwrap().success());
 

@@ -60,6 +60,8 @@ fn an_event_is_watched_in_a_browser_from_before_its_first_game_to_its_end() {
     let swiss = event_with(&[32, 28, 24, 20, 16], 10, &stage("Swiss", swiss, "ties = \"swiss\""));
     let crash =
         super::instants::engine(1, &["crash@20"]) + &super::instants::engine(2, &["illegal@40"]);
+    // A name that leaves a phone no room beside it.
+    let crash = crash.replace("\"E1\"", &format!("\"E{}1\"", "x".repeat(50)));
     let crash = event(&crash, "", &stage("Match", "match = { pairs = 1 }", ""));
 
     let output = Command::new(python())
