@@ -200,6 +200,8 @@ impl Confined for SandboxedProcess {
         if let Some(limit) = self.group.as_ref().and_then(|group| group.ran_out())
             && !refusals.iter().any(|refusal| matches!(refusal.what, Resource::Used(_)))
         {
+            // The kernel counts those of a group's limit among the host's.
+            refusals.retain(|refusal| refusal.what != Resource::NoneLeft);
             refusals.push(Refusal { by: None, what: Resource::Used(limit) });
         }
         let mut known: Vec<Exec> = Vec::with_capacity(execs.len());

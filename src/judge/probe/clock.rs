@@ -4,7 +4,7 @@
 //! think for a minute there, so the wait is cut ([`Ask::was_cut`](crate::model::evidence::Ask::was_cut)).
 
 use super::list::{Item, ask_all};
-use super::{Bench, EVENT_CLOCK};
+use super::{Bench, EVENT_CLOCK, ProbeOutcome};
 use crate::game::go::{Clocks, Go};
 use crate::judge::support::positions;
 use crate::model::evidence::{Purpose, Run};
@@ -21,10 +21,20 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
     let items = [
         Item::new("clock-floor", &moves, FLOOR),
         Item::new("clock-little-left", &moves, LITTLE),
-        Item {
-            patience: Some(bench.plan.waits.clock),
-            ..Item::new("clock-event", &moves, EVENT_CLOCK)
-        },
+        on_the_events(bench),
     ];
     ask_all(bench, Purpose::Clock, &items)
+}
+
+/// Asks only on the event's clock, the one that can reject: of an entry that is slow. No time is evidence then, so that others may
+/// run meanwhile.
+pub(super) fn event_only(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError> {
+    ask_all(bench, Purpose::Clock, &[on_the_events(bench)]).map(ProbeOutcome::from)
+}
+
+fn on_the_events(bench: &Bench<'_>) -> Item {
+    Item {
+        patience: Some(bench.plan.waits.clock),
+        ..Item::new("clock-event", &positions::middlegame(), EVENT_CLOCK)
+    }
 }

@@ -49,11 +49,11 @@ pub(super) fn ask_within(
     items: &[Item],
     time: Duration,
 ) -> Result<Vec<Run>, SandboxError> {
-    let began = Instant::now();
     // An entry that tidies up after the measured run alone is found where the clock or the number of games is another.
     let to_its_end = matches!(purpose, Purpose::Positions | Purpose::Clock) && !bench.plan.quick;
     let mut runs = Vec::new();
     let mut rest = items;
+    let mut asking = Duration::ZERO;
     for _ in 0..=RESTARTS {
         let session = bench.start(purpose)?;
         let mut over = None;
@@ -65,6 +65,8 @@ pub(super) fn ask_within(
             }
         };
         let could_start = session.is_some();
+        // A start takes what it takes: the time is for questions.
+        let began = Instant::now();
         while let (Some(ready), Some((item, others))) = (session.take(), rest.split_first()) {
             // Asked or not, an item that the engine failed at is not asked again.
             rest = others;
@@ -75,7 +77,7 @@ pub(super) fn ask_within(
                 None => ready.go(search),
             });
             match asked {
-                Ok((ready, _)) if rest.is_empty() || began.elapsed() > time => {
+                Ok((ready, _)) if rest.is_empty() || asking + began.elapsed() > time => {
                     rest = &[];
                     let mut quit = ready.quit();
                     if to_its_end {
@@ -87,6 +89,7 @@ pub(super) fn ask_within(
                 Err(failed) => over = Some(failed),
             }
         }
+        asking += began.elapsed();
         let run = over.map(|over| over.finish());
         let hung = run.as_ref().is_some_and(hung);
         runs.extend(run);

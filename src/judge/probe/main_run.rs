@@ -24,6 +24,8 @@ const GAME_TIME: Duration = Duration::from_secs(20);
 pub(super) struct Facts {
     /// `readyok` came within the limit.
     pub(super) started: bool,
+    /// The time until then.
+    pub(super) start: Duration,
     /// The engine answered `uci` only when its input was closed.
     pub(super) only_at_end: bool,
     /// The rule's `go` brought a `bestmove`, legal or not.
@@ -60,9 +62,11 @@ impl MainRun {
 /// Runs until the first process has ended.
 pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError> {
     let mut facts = Facts::default();
+    let began = Instant::now();
     let over = match started(bench)?.and_then(Session::<Known>::isready) {
         Ok(ready) => {
             facts.started = true;
+            facts.start = began.elapsed();
             match talk(bench, ready, clock, &mut facts) {
                 Ok(ready) => ready.quit(),
                 Err(over) => over,

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
-use crate::model::evidence::{Ask, Capabilities, Limits, Purpose, Question, Run, Shell};
+use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Question, Run, Shell};
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 
 /// Takes one line on what is being done now; called from any thread.
@@ -115,6 +115,11 @@ impl Bench<'_> {
         self.again_until.saturating_duration_since(Instant::now())
     }
 
+    /// True if the entry has taken so long by now that not everything can be asked of it in time.
+    fn is_late(&self) -> bool {
+        self.left() < self.plan.waits.again * 2 / 3
+    }
+
     /// Starts a fresh process under a neutral name.
     fn start(&self, purpose: Purpose) -> Result<Session<Started>, SandboxError> {
         self.start_as(purpose, Staging::Neutral)
@@ -149,11 +154,13 @@ impl Bench<'_> {
 pub(crate) struct ProbeOutcome {
     runs: Vec<Run>,
     shown: Capabilities,
+    /// True if the time was too short for it.
+    left_out: bool,
 }
 
 impl From<Vec<Run>> for ProbeOutcome {
     fn from(runs: Vec<Run>) -> ProbeOutcome {
-        ProbeOutcome { runs, shown: Capabilities::default() }
+        ProbeOutcome { runs, ..ProbeOutcome::default() }
     }
 }
 
@@ -235,7 +242,10 @@ pub fn gather(
     shown.pv = Some(facts.pv);
     let mut runs = vec![main];
     runs.extend(others);
-    for outcome in rest? {
+    let (rest, looks) = rest?;
+    let left_out = rest.iter().filter(|outcome| outcome.left_out).count();
+    shown.left_out = (left_out > 0).then_some(LeftOut { looks: left_out, of: looks });
+    for outcome in rest {
         runs.extend(outcome.runs);
         merge(&mut shown, outcome.shown);
     }
@@ -252,17 +262,19 @@ pub fn gather(
     Ok((runs, shown))
 }
 
-/// The clock, alone; then everything else, beside each other, on the clock on which the main run went well.
+/// The clock, alone; then everything else, beside each other, on the clock on which the main run went well. The outcomes, and how
+/// many looks that only advise there are.
 fn after_main(
     mut bench: Bench<'_>,
     facts: main_run::Facts,
     clock: Go,
-) -> Result<Vec<ProbeOutcome>, SandboxError> {
+) -> Result<(Vec<ProbeOutcome>, usize), SandboxError> {
     let mut outcomes = Vec::new();
     if !facts.started {
-        return Ok(outcomes);
+        return Ok((outcomes, 0));
     }
-    if facts.plays && !bench.plan.quick {
+    let late = bench.is_late();
+    if facts.plays && !bench.plan.quick && !late {
         (bench.progress)("moves on the event's clock and on small ones");
         outcomes.push(clock::run(&bench)?.into());
     }
@@ -297,10 +309,16 @@ fn after_main(
         }
         outcomes.extend(ways);
     }
-    let tasks = tasks(bench.plan, facts, form, bench.shell);
+    let mut tasks = tasks(&bench, facts, form, late);
+    let mut advice = Vec::new();
+    if !bench.plan.quick {
+        advice = advising(bench.plan, form, bench.shell, late);
+    }
+    let looks = advice.len();
+    tasks.extend(advice.into_iter().map(|look| in_time(look, facts.start)));
     let Some(go) = form else {
         outcomes.extend(beside_each_other(&bench, tasks)?);
-        return Ok(outcomes);
+        return Ok((outcomes, looks));
     };
     // It only waits for most of its time, so it is one more beside the others.
     let (others, idle) = std::thread::scope(|scope| {
@@ -311,7 +329,15 @@ fn after_main(
     let idle = idle?;
     let in_doubt = idle.runs.iter().any(idle::is_in_doubt);
     outcomes.push(if in_doubt { idle_probe(&bench, go)? } else { idle });
-    Ok(outcomes)
+    Ok((outcomes, looks))
+}
+
+/// A look that can only advise, where there is time enough for a start at least.
+fn in_time(look: Task, start: Duration) -> Task {
+    Box::new(move |bench| match bench.left() < start {
+        true => Ok(ProbeOutcome { left_out: true, ..ProbeOutcome::default() }),
+        false => look(bench),
+    })
 }
 
 fn idle_probe(bench: &Bench<'_>, go: Go) -> Result<ProbeOutcome, SandboxError> {
@@ -322,19 +348,21 @@ fn searched_well(ask: &Ask) -> bool {
     matches!(ask.question, Question::Go(_)) && ask.answer.is_good()
 }
 
-/// The probes that run beside each other, the longest first.
-fn tasks(plan: &ProbePlan, facts: main_run::Facts, form: Option<Go>, shell: Shell) -> Vec<Task> {
+/// The probes that run beside each other, the longest first: those that can reject.
+fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
+    let plan = bench.plan;
     let advice = !plan.quick;
     if !facts.asked_to_quit {
         tasks.push(Box::new(main_run::only_quit));
     }
-    if advice && matches!(form, Some(Go::Clock(_))) {
-        tasks.push(Box::new(|bench| extras::bare_go(bench, bench.plan.waits.bare_go)));
+    if advice && !late && matches!(form, Some(Go::Clock(_))) {
+        tasks.push(Box::new(bare_go));
     }
     if let Some(go) = form {
         tasks.push(Box::new(move |bench| long_game::run(bench, go, advice)));
-        let shares = plan.jobs.clamp(1, 4);
+        // Each share is a start.
+        let shares = if late { 1 } else { plan.jobs.clamp(1, 4) };
         for share in 0..shares {
             tasks.push(Box::new(move |bench| {
                 let probe = |bench: &Bench<'_>, go| positions::run(bench, share, shares, go);
@@ -342,19 +370,33 @@ fn tasks(plan: &ProbePlan, facts: main_run::Facts, form: Option<Go>, shell: Shel
             }));
         }
     }
-    if advice {
-        if let Some(go) = form {
-            tasks.push(Box::new(move |bench| extras::set_and_fen(bench, go)));
-            tasks.push(Box::new(extras::bounded_searches));
-        }
-        tasks.push(Box::new(extras::end_of_input));
-        tasks.push(Box::new(extras::killed_midway));
-        tasks.push(Box::new(extras::blank_path));
-        for other in untried_shells(plan, shell) {
-            tasks.push(Box::new(move |bench| extras::other_shell(bench, other)));
-        }
+    if advice && late && facts.plays {
+        tasks.push(Box::new(clock::event_only));
     }
     tasks
+}
+
+fn bare_go(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError> {
+    extras::bare_go(bench, bench.plan.waits.bare_go)
+}
+
+/// The looks that only advise. One is the longest of all, and begins with the others where there is time.
+fn advising(plan: &ProbePlan, form: Option<Go>, shell: Shell, late: bool) -> Vec<Task> {
+    let mut looks: Vec<Task> = Vec::new();
+    if late && matches!(form, Some(Go::Clock(_))) {
+        looks.push(Box::new(bare_go));
+    }
+    if let Some(go) = form {
+        looks.push(Box::new(move |bench| extras::set_and_fen(bench, go)));
+        looks.push(Box::new(extras::bounded_searches));
+    }
+    looks.push(Box::new(extras::end_of_input));
+    looks.push(Box::new(extras::killed_midway));
+    looks.push(Box::new(extras::blank_path));
+    for other in untried_shells(plan, shell) {
+        looks.push(Box::new(move |bench| extras::other_shell(bench, other)));
+    }
+    looks
 }
 
 /// The shells that a script was not started by yet.

@@ -130,6 +130,50 @@ fn quick_asks_only_what_can_reject() {
 }
 
 #[test]
+fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
+    let mut late = plan(false);
+    late.waits.again = Duration::from_millis(1);
+    let (runs, shown) = probe(&Puppets::new(|_| Act::Move), &late);
+    assert!(runs.iter().all(|run| matches!(
+        run.purpose,
+        Purpose::Main | Purpose::Positions | Purpose::LongGame(_) | Purpose::Idle | Purpose::Clock
+    )));
+    let positions = of(&runs, Purpose::Positions);
+    assert_eq!(positions.len(), 1, "each is a start");
+    assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len());
+    let clock = searches(&of(&runs, Purpose::Clock));
+    assert_eq!(clock.iter().map(|ask| name(ask)).collect::<Vec<_>>(), ["clock-event"]);
+    assert_eq!(shown.left_out, Some(LeftOut { looks: 6, of: 6 }));
+    let (_, shown) = probe(&Puppets::new(|_| Act::Move), &plan(false));
+    assert_eq!(shown.left_out, None);
+}
+
+#[test]
+fn a_long_start_takes_nothing_from_the_time_for_questions() {
+    let start = Duration::from_secs(2);
+    let puppets = Puppets::new(|_| Act::Move).starts(move |_| {
+        std::thread::sleep(start);
+        true
+    });
+    let plan = plan(true);
+    let bench = Bench {
+        launcher: &puppets,
+        plan: &plan,
+        progress: &|_| {},
+        shell: Shell::AsIs,
+        limits: plan.limits,
+        again_until: Instant::now(),
+    };
+    let items = [1, 2, 3].map(|at| {
+        let moves = &crate::judge::support::positions::all()[at].1;
+        list::Item::new("slowly", moves, SMALL_CLOCK)
+    });
+    let time = start - Duration::from_millis(1);
+    let runs = list::ask_within(&bench, Purpose::Positions, &items, time).unwrap();
+    assert_eq!(searches(&of(&runs, Purpose::Positions)).len(), 3);
+}
+
+#[test]
 fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
     let puppets =
         Puppets::new(

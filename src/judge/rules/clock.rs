@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LeftOut, Purpose, Run};
 use crate::model::rule::RuleId;
-use crate::model::verdict::{Finding, Status};
+use crate::model::verdict::{Finding, LEFT_OUT, Status};
 
 const RULE: RuleId = RuleId::Clock;
 
@@ -76,10 +76,19 @@ fn judge(evidence: &Evidence) -> Finding {
     if let Some(floor) = floor {
         words.push(format!("never under {}", wording::secs(floor)));
     }
-    words.push(match lost {
-        Some(at) => format!("a game would be lost on time at move {at}"),
-        None => format!("a game of {GAME} moves is not lost on time"),
+    let left_out = evidence.capabilities.left_out;
+    words.extend(match (lost, left_out) {
+        (Some(at), _) => Some(format!("a game would be lost on time at move {at}")),
+        (None, None) => Some(format!("a game of {GAME} moves is not lost on time")),
+        // How it plays with little left was not seen.
+        (None, Some(_)) => None,
     });
+    if let Some(LeftOut { looks, of }) = left_out {
+        words.push(format!(
+            "it is slow, so {} of {of} looks that only advise were taken",
+            of - looks
+        ));
+    }
     let mut finding = Finding::pass(RULE, words.join("; "));
     if lost.is_some() || !late.is_empty() {
         finding.status = Status::Advice;
@@ -87,6 +96,9 @@ fn judge(evidence: &Evidence) -> Finding {
             "spend a share of the clock, such as time / 30 + increment / 2, and stop the search \
                         within an iteration when it is used up"
                 .into();
+    }
+    if let Some(LeftOut { looks, .. }) = left_out {
+        finding = finding.with(LEFT_OUT, looks);
     }
     finding
         .details(samples.iter().map(|s| {
@@ -227,6 +239,19 @@ mod tests {
     fn a_cut_search_is_a_lower_bound() {
         let finding = of(&[(1_800_000, 20_000, true)]);
         assert!(finding.summary.starts_with("at least 20.0 s"));
+    }
+
+    #[test]
+    fn of_a_slow_entry_it_says_how_many_looks_were_taken() {
+        let mut clock = testing::run(Purpose::Clock);
+        let question = GoQuestion { left: Some(BASE), ..go("clock-event", testing::LISTED, 1) };
+        clock.asks = vec![ask(Question::Go(question), 0, 3000, Answer::Timeout)];
+        let mut evidence = testing::evidence_of([testing::run(Purpose::Main), clock]);
+        evidence.capabilities.left_out = Some(LeftOut { looks: 5, of: 7 });
+        let finding = judge(&evidence);
+        assert!(finding.summary.ends_with("2 of 7 looks that only advise were taken"));
+        assert!(!finding.summary.contains("is not lost"), "{}", finding.summary);
+        assert_eq!(finding.evidence[LEFT_OUT], 5);
     }
 
     #[test]

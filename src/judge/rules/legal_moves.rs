@@ -18,6 +18,9 @@ const RULE: RuleId = RuleId::LegalMoves;
 /// So long over positions only a slow engine takes.
 const SLOW: Duration = Duration::from_secs(30);
 
+/// How the reason begins where no move was told.
+const NO_MOVE: [&str; 3] = ["a word in place of a move", "the null move", "no move on the line"];
+
 /// The number of offences that are written out.
 const SHOWN: usize = 5;
 
@@ -199,10 +202,14 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
     if illegal.len() > SHOWN {
         finding = finding.detail(format!("and {} more", illegal.len() - SHOWN));
     }
-    finding.help(
+    let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if NO_MOVE.iter().any(|no| why.starts_with(no)));
+    finding.help(if no_move {
+        "have a move ready before anything else is looked at, such as the first legal one, and answer with it as long as \
+         there is one: the runner alone declares games over"
+    } else {
         "set up the position by its moves and see why this one is taken for legal; write moves as \
-         `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case",
-    )
+         `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case"
+    })
 }
 
 /// The finding on an engine that ended or hung instead of answering.
@@ -267,6 +274,7 @@ fn json_of(search: &SearchInRun) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::uci::MoveFault;
     use crate::judge::support::testing;
     use crate::judge::support::testing::{Build, illegal, ms};
     use crate::model::evidence::{ExitHow, FatalSignal, Question, Resource};
@@ -293,6 +301,18 @@ mod tests {
         assert!(finding.details.iter().any(|line| line.contains("FEN rnbq")));
         assert!(finding.details.iter().any(|line| line.contains("position startpos moves")));
         assert_eq!(finding.evidence["illegal"][0]["plies"], 6);
+    }
+
+    #[test]
+    fn the_next_step_for_no_move_at_all_is_to_have_one() {
+        fn help(why: &str) -> String {
+            let run = castle(illegal("bestmove", why));
+            judge(&testing::evidence_of([testing::run(Purpose::Main), run])).help
+        }
+        for fault in [MoveFault::Word, MoveFault::Null, MoveFault::Missing] {
+            assert!(help(&fault.to_string()).contains("have a move ready"));
+        }
+        assert!(help("illegal: in check").contains("write moves as"));
     }
 
     #[test]

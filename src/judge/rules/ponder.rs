@@ -128,7 +128,7 @@ fn percent(share: f64) -> String {
 mod tests {
     use super::*;
     use crate::judge::support::testing::{self, ms};
-    use crate::model::evidence::DeclaredOption;
+    use crate::model::evidence::{Answer, DeclaredOption, ExitHow};
     use crate::model::verdict::Status;
 
     fn of(before: Option<f64>, used: u64, settling: u64, option: bool) -> Finding {
@@ -160,6 +160,23 @@ mod tests {
         // A loop of one thread excuses no search of four.
         assert_eq!(of(Some(1.0), 14_000, 9_600, false).status, Status::Fail);
         assert_eq!(of(None, 3_600, 2_400, false).status, Status::Undecided);
+    }
+
+    #[test]
+    fn where_it_died_before_it_waited_that_is_told_and_no_fault_of_gate4k() {
+        let dies = || Answer::Ended(Some(ExitHow::Signal(11)));
+        let mut idle = testing::run(Purpose::Idle);
+        idle.idle_after_move = None;
+        idle.asks[4].answer = dies();
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), idle.clone()]));
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.details.iter().any(|line| line.contains("SIGSEGV")), "{finding:?}");
+        assert!(finding.help.contains("these commands") && !finding.help.contains("a fault of"));
+        // Where it is another rule's finding, that one has the next step.
+        let mut main = testing::run(Purpose::Main);
+        main.asks[4].answer = dies();
+        let finding = judge(&testing::evidence_of([main, idle]));
+        assert_eq!(finding.status, Status::Skipped, "{finding:?}");
     }
 
     #[test]

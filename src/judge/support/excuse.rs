@@ -176,6 +176,13 @@ fn help(refusals: &[Refusal], host: &HostFacts) -> String {
             host.memory.human()
         );
     }
+    if refusals.iter().any(|refusal| refusal.what == Resource::NoneLeft) {
+        return format!(
+            "judge it where nothing else uses memory (`free -h` shows what is left), or on a machine with more than \
+             the {} of this one; {less}",
+            host.memory.human()
+        );
+    }
     let Some(most) = images.iter().chain(&maps).max() else {
         return format!("judge it on a host as big as the event's machine; {less}");
     };
@@ -341,6 +348,8 @@ mod tests {
         );
         assert!(step(Resource::Image(big), &host).contains("`--lazy-memory` cannot"));
         assert!(step(Resource::Used(big), &host).contains("more memory than the 256 GiB"));
+        let none_left = step(Resource::NoneLeft, &host);
+        assert!(none_left.contains("more than the 8 GiB of this one"), "{none_left}");
         assert!(!step(Resource::Memory(Bytes(1 << 30)), &host).contains("lazy-memory` grants"));
         let run = testing::run(Purpose::Main).refused(Resource::StillTaking(big));
         let late = excused(Finding::fail(RuleId::Startup, "no uciok"), refusal(&run, &host));

@@ -156,10 +156,28 @@ pub(crate) fn not_asked(rule: RuleId, evidence: &Evidence, what: &str) -> Findin
     if searches().count() > 0 && !searches().any(|ask| ask.answer.is_good()) {
         return Finding::skipped(rule, RuleId::UciGo);
     }
+    let trouble = runs::gate_runs(evidence)
+        .filter_map(|run| Some((run, runs::first_trouble(run)?)))
+        .filter(|(run, at)| run.asks.get(*at).is_some_and(runs::is_search));
+    let (its_own, others): (Vec<_>, Vec<_>) = trouble.partition(|(run, _)| {
+        matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle)
+    });
+    // Of these `legal-moves` tells.
+    if !others.is_empty() && rule != RuleId::LegalMoves {
+        return Finding::skipped(rule, RuleId::LegalMoves);
+    }
     let finding = Finding::undecided(rule, format!("`{what}` was not tried"));
     let refused = evidence.runs.iter().find_map(|run| excuse::refusal(run, &evidence.host));
     if let Some(refused) = refused {
         return finding.detail(refused.why).help(refused.help);
+    }
+    let seen = its_own.first().and_then(|(run, at)| Some((*run, *at, run.asks.get(*at)?)));
+    if let Some((run, at, ask)) = seen {
+        return finding
+            .detail(format!("before, in {}: {}", runs::purpose(run), runs::answer_words(ask, run)))
+            .details(runs::conversation(run, at))
+            .with("commands", runs::commands_upto(run, at))
+            .help("send it these commands by hand, one after the other, and mend what ends or holds it there");
     }
     finding.help("check it again; if this comes back, it is a fault of gate4k: please report it")
 }

@@ -41,4 +41,16 @@ pub struct Capabilities {
     pub dash: Option<bool>,
     /// Starts where /bin/sh is bash (scripts only).
     pub bash: Option<bool>,
+    /// Of an entry that is slow: the looks that were left out, since they can only advise.
+    #[serde(skip)]
+    pub left_out: Option<LeftOut>,
+}
+
+/// The looks for which the time was too short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many were left out,
+    pub looks: usize,
+    /// of so many.
+    pub of: usize,
 }

@@ -13,7 +13,7 @@ mod questions;
 mod refusals;
 mod run;
 
-pub use capabilities::Capabilities;
+pub use capabilities::{Capabilities, LeftOut};
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
     AskedAgain, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove, Left,

@@ -44,6 +44,8 @@ pub enum Resource {
     Instruction,
     /// Memory that all its processes used together, beyond what an entry gets here; it was killed.
     Used(Bytes),
+    /// Memory that the host no longer had, whoever else used it: its kernel killed a process of the entry.
+    NoneLeft,
     /// So many processes and threads at once, more than an entry gets here; it was killed.
     Tasks(u32),
     /// No resource: room in gate4k's own record of the run, which therefore is not whole.
@@ -102,6 +104,9 @@ impl fmt::Display for Resource {
             Resource::Threads(count) => write!(f, "one more thread beside {count}"),
             Resource::Used(size) => {
                 write!(f, "{} of memory in use at once (it was killed)", size.human())
+            }
+            Resource::NoneLeft => {
+                write!(f, "more memory when none was left on the host (it was killed)")
             }
             Resource::Tasks(count) => {
                 write!(f, "{count} processes and threads at once (it was killed)")

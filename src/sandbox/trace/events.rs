@@ -10,7 +10,7 @@ use crate::sandbox::trace::calls::message;
 use crate::sandbox::trace::exit_channel::{ExitChannel, Word};
 use crate::sandbox::trace::record::{MOST_CRASHES, RawRecord, found_nowhere};
 use crate::sandbox::trace::tracee;
-use crate::sandbox::trace::tracer::{Tracee, Tracer};
+use crate::sandbox::trace::tracer::{Tracee, Tracer, killed_for_memory};
 
 impl Tracer<'_> {
     /// Follows everything until nothing is left.
@@ -199,6 +199,12 @@ impl Tracer<'_> {
         {
             exec.ended = Some(now);
             exec.exit = Some(how);
+        }
+        if how == ExitHow::Signal(libc::SIGKILL)
+            && !self.shared.is_killing()
+            && killed_for_memory() > self.killed_for_memory
+        {
+            self.refused_to(tracee.program, Resource::NoneLeft);
         }
         if let ExitHow::Signal(signal) = how
             && signal != libc::SIGKILL

@@ -44,10 +44,22 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) counts: [usize; 3],
     /// The program of the process that had most memory when it was too much.
     pub(in crate::sandbox::trace) greedy: Option<usize>,
+    /// The host's count of processes that were killed because no memory was left, at the beginning.
+    pub(in crate::sandbox::trace) killed_for_memory: u64,
     pub(in crate::sandbox::trace) tasks: usize,
     /// Processes that have ended; those that their parent has not waited for keep their number.
     pub(in crate::sandbox::trace) ended: Vec<i32>,
     pub(in crate::sandbox::trace) raw: RawRecord,
+}
+
+/// The processes of this host that its kernel has killed because no memory was left.
+pub(in crate::sandbox::trace) fn killed_for_memory() -> u64 {
+    oom_kills(&std::fs::read_to_string("/proc/vmstat").unwrap_or_default())
+}
+
+fn oom_kills(vmstat: &str) -> u64 {
+    let count = vmstat.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
 impl<'a> Tracer<'a> {
@@ -77,6 +89,7 @@ impl<'a> Tracer<'a> {
             products: HashSet::new(),
             counts: [0; 3],
             greedy: None,
+            killed_for_memory: killed_for_memory(),
             tasks: tasks as usize,
             ended: Vec::new(),
             raw: RawRecord::default(),
@@ -89,7 +102,8 @@ impl<'a> Tracer<'a> {
 
     pub(in crate::sandbox::trace) fn refused_to(&mut self, by: Option<usize>, what: Resource) {
         let refusal = Refusal { by, what };
-        let ends_all = matches!(refusal.what, Resource::Used(_) | Resource::Tasks(_));
+        let ends_all =
+            matches!(refusal.what, Resource::Used(_) | Resource::NoneLeft | Resource::Tasks(_));
         let has_room = self.raw.refusals.len() < MOST_REFUSALS || ends_all;
         if has_room && !self.raw.refusals.contains(&refusal) {
             self.raw.refusals.push(refusal);
@@ -138,6 +152,12 @@ impl<'a> Tracer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_host_s_count_of_the_killed_is_read() {
+        assert_eq!(oom_kills("nr_free_pages 7\noom_kill 3\npgfault 9\n"), 3);
+        assert_eq!(oom_kills(""), 0);
+    }
 
     #[test]
     fn room_that_is_gone_is_kept_for_what_ended_the_run_and_for_what_is_not_written_down() {

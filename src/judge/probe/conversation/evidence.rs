@@ -108,7 +108,20 @@ impl std::fmt::Debug for Inner {
 /// The end of a question: a reply, or the answer that stands for its lack.
 pub(super) type Heard = Result<(Instant, Vec<u8>, Reply), Answer>;
 
+/// The least time in which an opponent on a clock of the event has moved.
+const OPPONENT: Duration = Duration::from_millis(50);
+
 impl Inner {
+    /// Waits until an opponent may have answered the last move: threads of a search that end a moment after its bestmove are no
+    /// fault, since no event asks for the next move in that moment.
+    pub(super) fn let_the_opponent_move(&self) {
+        let last = self.asks.iter().rfind(|ask| matches!(ask.question, Question::Go(_)));
+        if let Some(last) = last {
+            let moved = self.started + last.at + last.took + OPPONENT;
+            std::thread::sleep(moved.saturating_duration_since(Instant::now()));
+        }
+    }
+
     pub(super) fn new(
         wire: Wire<ConversationRecord>,
         confined: Box<dyn Confined>,

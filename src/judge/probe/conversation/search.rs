@@ -11,7 +11,7 @@ use crate::engine::moves::Moves;
 use crate::engine::uci::{Reply, UciCommand, parse};
 use crate::game::go::Go;
 use crate::game::legal;
-use crate::model::evidence::{Answer, GoQuestion, Question};
+use crate::model::evidence::{Answer, GoQuestion, LEAST_LEFT, Question};
 use crate::model::text::escape;
 use crate::model::units::Ply;
 
@@ -138,8 +138,12 @@ impl Session<Ready> {
     /// # Errors
     /// The ended conversation, where the engine took no input.
     pub(crate) fn think(mut self, search: Search<'_>) -> Step<Thinking> {
-        self.inner.wire.drain();
         let moves = search.shown.moves();
+        let left = search.go.left(moves.position().turn());
+        if left >= Some(LEAST_LEFT) {
+            self.inner.let_the_opponent_move();
+        }
+        self.inner.wire.drain();
         let command = search.shown.command();
         let go = search.go.to_string();
         let question = GoQuestion {
@@ -151,7 +155,7 @@ impl Session<Ready> {
             },
             fen: moves.fen(),
             go: go.clone(),
-            left: search.go.left(moves.position().turn()),
+            left,
         };
         let asked = Instant::now();
         match self.inner.say(&[&command, &go]) {

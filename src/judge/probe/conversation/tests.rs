@@ -48,6 +48,28 @@ fn short_answer() -> Limits {
     Limits { answer: Duration::from_secs(1), ..limits() }
 }
 
+/// One that dies where its next search comes in the moment in which threads of the last may still end.
+#[test]
+fn on_a_clock_of_the_event_an_opponent_moves_between_two_searches() {
+    let last: std::sync::Mutex<Option<std::time::Instant>> = std::sync::Mutex::default();
+    let puppets = Puppets::new(move |_| {
+        let mut last = last.lock().unwrap();
+        let soon = last.is_some_and(|last| last.elapsed() < Duration::from_millis(40));
+        *last = Some(std::time::Instant::now());
+        if soon { Act::Die } else { Act::Move }
+    });
+    let mut ready = start(&puppets, "", limits()).shake_hands().unwrap();
+    let moves = Moves::start();
+    for _ in 0..4 {
+        let go = crate::judge::probe::LEAST_CLOCK;
+        let search = Search { name: "startpos", shown: PositionForm::Moves(&moves), go };
+        ready = match ready.go(search) {
+            Ok((ready, Some(_))) => ready,
+            other => panic!("{other:?}"),
+        };
+    }
+}
+
 #[test]
 fn a_whole_conversation() {
     let puppets = Puppets::new(|_| Act::Move).greeting(
