@@ -15,7 +15,7 @@ use crate::event::format::{Format, Next, Past};
 use crate::event::schedule::Seat;
 use crate::model::game::listed::RoundGame;
 
-/// What Round tags say.
+/// The text of Round tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tags {
     /// The place of each game.

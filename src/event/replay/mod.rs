@@ -106,7 +106,7 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
         };
         let ranked = promotions(planned, &stage, &outcomes, &mut told);
         let given = seats(plan, planned, &stage, &games, ranked, &mut told);
-        // Who was promoted and does not play has no seat: the games tell those of the others.
+        // An engine that was promoted and does not play has no seat: the games tell those of the others.
         let given =
             given.filter(|ids| BTreeSet::from_iter(ids) == BTreeSet::from_iter(&stage.roster()));
         let mut byes = Vec::new();

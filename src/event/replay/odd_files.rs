@@ -306,7 +306,7 @@ fn swiss(games: u32, rounds: u32) -> String {
     )
 }
 
-/// Who plays in a Swiss is told by the format itself; `left` play no more from a round on. The better letter wins.
+/// The games of a Swiss as the format itself pairs them; `left` play no more from a round on. The better letter wins.
 fn swiss_rows(engines: usize, each: u32, rounds: u32, left: &[(usize, u32)]) -> Vec<Row> {
     use crate::event::format::{Next, Past, PlayedPairing, swiss::Swiss};
     use crate::event::schedule::Seat;

@@ -26,7 +26,7 @@ pub(super) enum Tag {
     Place,
 }
 
-/// What the Round tags of a stage are to its format.
+/// The use of the Round tags of a stage for its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TagUse {
     /// The places of a schedule.
