@@ -220,7 +220,7 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     }
     let json = dir.path().join("engines.json");
     let text = r#"[
-        {"name": "Alpha", "protocol": "uci", "command": "./A --uci 'a b'", "workingDirectory": "OWN",
+        {"name": "Alpha", "protocol": "uci", "command": "./A --uci \"a b\"", "workingDirectory": "OWN",
          "initStrings": ["xboard off"], "options": [{"name": "Own Book", "value": false}, {"name": "Hash", "value": 16}]},
         {"name": "Beta", "protocol": "uci", "command": "OWN/B"}
     ]"#;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::format::knockout::{BracketDraw, Encounter, Knockout, WhiteFirst};
+use super::super::schedule::Seat;
 use super::league::{alternation, length, results};
 use super::report::{ComparisonKind, StageReplay};
 use super::stage_games::{Id, StageGame, StageGames, StageSeats};
@@ -19,12 +20,12 @@ pub(super) fn knockout(
 ) -> Vec<Vec<Id>> {
     let mut matches: BTreeMap<(Id, Id), Vec<StageGame>> = BTreeMap::new();
     let mut order: Vec<(Id, Id)> = Vec::new();
-    for game in stage.games.iter().filter(|game| game.result != GameResult::Unfinished) {
+    for game in stage.with_results() {
         let pair = game.pair();
         if !matches.contains_key(&pair) {
             order.push(pair);
         }
-        matches.entry(pair).or_default().push(*game);
+        matches.entry(pair).or_default().push(game);
     }
     if given.is_none() {
         out.notes.push("the first round gives the bracket, and agrees by that".to_owned());
@@ -158,7 +159,12 @@ fn first_round(
     };
     let (first, second) = (of(0), of(1));
     let mut seats: Vec<Id> = Vec::new();
-    if first.len() < 2 * second.len() && second.len().is_power_of_two() {
+    let all = stage.roster();
+    if !all.len().is_power_of_two() {
+        let taken = |seat: Seat| seat.0 < all.len();
+        let places: Vec<bool> = format.draw.places(all.len()).into_iter().map(taken).collect();
+        seats = with_byes(&places, order.iter().filter_map(placed));
+    } else if first.len() < 2 * second.len() && second.len().is_power_of_two() {
         // Matches are missing: the second round tells where those that are there belong.
         for id in second.iter().filter_map(placed).flatten() {
             let own = first.iter().find(|pair| pair.0 == id || pair.1 == id).and_then(placed);
@@ -171,7 +177,7 @@ fn first_round(
             }
         }
     }
-    seats.extend(stage.roster().into_iter().filter(|id| !seats.contains(id)).collect::<Vec<_>>());
+    seats.extend(all.into_iter().filter(|id| !seats.contains(id)).collect::<Vec<_>>());
     // These are the places; a draw says which seat each of them is.
     let places = format.draw.places(seats.len());
     let mut drawn = seats.clone();
@@ -180,6 +186,35 @@ fn first_round(
         drawn[place.0] = *id;
     }
     drawn
+}
+
+/// The engines of a bracket by its places, of which some are nobody's: who has no match in the first round is known by that of
+/// the second. The matches come in the order of play, the upper place of each first.
+fn with_byes(places: &[bool], mut matches: impl Iterator<Item = [Id; 2]>) -> Vec<Id> {
+    // Of each place of a round: the engines that can come to it, none where nobody can.
+    let mut slots: Vec<Option<Vec<Option<Id>>>> =
+        places.iter().map(|is_taken| is_taken.then(|| vec![None])).collect();
+    while slots.len() > 1 {
+        let both = |pair: &[Option<Vec<Option<Id>>>]| match pair {
+            [Some(upper), Some(lower)] => {
+                let [mut above, mut below] = [upper.clone(), lower.clone()];
+                if let Some([one, other]) = matches.next() {
+                    let is_crossed = above.contains(&Some(other)) || below.contains(&Some(one));
+                    let own = if is_crossed { [other, one] } else { [one, other] };
+                    for (slot, id) in [&mut above, &mut below].into_iter().zip(own) {
+                        if let [unknown @ None] = &mut slot[..] {
+                            *unknown = Some(id);
+                        }
+                    }
+                }
+                Some([above, below].concat())
+            }
+            _ => pair.iter().flatten().next().cloned(),
+        };
+        slots = slots.chunks(2).map(both).collect();
+    }
+    let known = slots.into_iter().flatten().flatten().enumerate();
+    known.map(|(at, id)| id.unwrap_or_else(|| unknown(at))).collect()
 }
 
 /// Compares the order of the matches of each round.

@@ -62,7 +62,9 @@ pub(super) fn round_robin(
     }
     absent(missing, &dues, stage, out);
     let planned: BTreeSet<usize> = laid.placed.values().map(|game| game.number).collect();
-    for game in stage.games.iter().filter(|game| !planned.contains(&game.number)) {
+    let is_over = |game: &&StageGame| game.result != GameResult::Unfinished;
+    let others = stage.games.iter().filter(|game| !planned.contains(&game.number));
+    for game in others.filter(is_over) {
         let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
         out.compare(ComparisonKind::Games, false, || (at, "no game".to_owned(), stage.told(game)));
     }
@@ -70,8 +72,8 @@ pub(super) fn round_robin(
         stage.games.iter().enumerate().map(|(order, game)| (game.number, order)).collect();
     let order = |game: &&StageGame| order.get(&game.number).copied();
     for round in dues.chunk_by(|a, b| a.at.round == b.at.round) {
-        let planned: Vec<&StageGame> =
-            round.iter().filter_map(|due| laid.placed.get(&due.at)).collect();
+        let in_time = round.iter().filter(|due| !laid.made_up.contains(&due.at));
+        let planned: Vec<&StageGame> = in_time.filter_map(|due| laid.placed.get(&due.at)).collect();
         let is_in_order = planned.is_sorted_by_key(order);
         if let Some(first) = round.first().filter(|_| !planned.is_empty()) {
             out.compare(ComparisonKind::Rounds, is_in_order, || {
@@ -186,10 +188,15 @@ fn whole(
     seats: usize,
     out: &mut StageReplay,
 ) -> RoundRobin {
-    let each = seats * seats.saturating_sub(1) / 2;
-    let is_whole = each > 0 && stage.games.len().is_multiple_of(each);
-    let played = if is_whole { stage.games.len() / each } else { 0 };
-    let cycles = u32::try_from(played).ok().and_then(NonZeroU32::new).unwrap_or(format.cycles);
+    let mut meetings: BTreeMap<(Id, Id), u32> = BTreeMap::new();
+    for game in &stage.games {
+        *meetings.entry(game.pair()).or_default() += 1;
+    }
+    // Where an engine left, others met more often than it did.
+    let most = meetings.values().copied().max().and_then(NonZeroU32::new);
+    let is_whole = meetings.len() == seats * seats.saturating_sub(1) / 2
+        && meetings.values().all(|games| Some(*games) == most.map(NonZeroU32::get));
+    let cycles = most.filter(|_| is_whole).unwrap_or(format.cycles);
     let whole = RoundRobin { cycles, ..*format };
     out.compare(ComparisonKind::Lengths, whole == *format, || {
         ("the stage".to_owned(), format.in_words(), whole.in_words())
@@ -215,11 +222,12 @@ pub(super) fn match_(
     let seats = given.unwrap_or_else(|| stage.appearance().into_iter().rev().take(2).collect());
     // Of the first game: Black appears first, so that White is seat 0.
     let seated = StageSeats { seats: &seats };
-    alternation(&stage.games, seated.id(Seat(0)), seated.id(Seat(1)), stage, out, |number| {
+    let games = stage.with_results();
+    alternation(&games, seated.id(Seat(0)), seated.id(Seat(1)), stage, out, |number| {
         format!("game {number}")
     });
-    let state = format.after(&results(&stage.games, seated.id(Seat(0))));
-    length(&stage.games, state, || stage.meeting(seats[0], seats[1]), out);
+    let state = format.after(&results(&games, seated.id(Seat(0))));
+    length(&games, state, || stage.meeting(seats[0], seats[1]), out);
     match state {
         MatchState::Won(seat, _) => vec![vec![seated.id(seat)], vec![seated.id(Seat(1 - seat.0))]],
         MatchState::Due(_) | MatchState::Level(_) => vec![seats],
@@ -291,7 +299,7 @@ pub(super) fn playoff(
     });
     let seated = StageSeats { seats: &seats };
     let mut past = Past::default();
-    let mut left: Vec<StageGame> = stage.games.clone();
+    let mut left: Vec<StageGame> = stage.with_results();
     let groups = loop {
         let due = match format.next(seats.len(), &past) {
             Next::Play(due) => due,

@@ -2,9 +2,13 @@
 //!
 //! Each step is computed from what was really played before it, so that one difference does not bring others.
 
+#[cfg(test)]
+mod agreement;
 mod bracket;
 mod league;
 mod names;
+#[cfg(test)]
+mod odd_files;
 mod promotions;
 mod read;
 mod report;
@@ -27,7 +31,7 @@ use promotions::{StageOutcome, promotions};
 use read::{GameStart, Recorded};
 pub(crate) use report::{ComparisonKind, Replay, ReportRow, StageReplay};
 use rounds::System;
-use stage_games::{Id, StageGame, StageGames};
+use stage_games::{Id, StageGame, StageGames, TagUse, moves_sum};
 
 /// An error because of which nothing could be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -84,13 +88,15 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
                 tag: game.recorded.tag,
                 part: game.part,
                 number,
+                moves: moves_sum(&game.recorded.game.record),
             })
             .collect();
         if all.is_empty() {
             out.notes.push(format!("there are no games of {}", planned.name));
             continue;
         }
-        let (stage, notes) = StageGames::new(all, &names);
+        let tags = if planned.format.ranks() { TagUse::Numbers } else { TagUse::Places };
+        let (stage, notes) = StageGames::new(all, &names, tags);
         let mut told = StageReplay {
             stage: planned.name.clone(),
             engines: stage.roster().len(),
@@ -100,6 +106,9 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
         };
         let ranked = promotions(planned, &stage, &outcomes, &mut told);
         let given = seats(plan, planned, &stage, &games, ranked, &mut told);
+        // An engine that was promoted and does not play has no seat: the games tell those of the others.
+        let given =
+            given.filter(|ids| BTreeSet::from_iter(ids) == BTreeSet::from_iter(&stage.roster()));
         let mut byes = Vec::new();
         let mut places: Option<Vec<Vec<Id>>> = None;
         match &planned.format {
@@ -141,7 +150,10 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
             }
             None => table(planned, &stage, &games, &byes, &mut told),
         };
-        outcomes.insert(planned.name.clone(), StageOutcome { groups, is_incomplete });
+        // Of a match or a playoff that its games do not decide nobody is known to have come.
+        if !groups.is_empty() {
+            outcomes.insert(planned.name.clone(), StageOutcome { groups, is_incomplete });
+        }
         out.stages.push(told);
     }
     Ok(out)
@@ -192,7 +204,9 @@ fn assigned(
 /// The name of a file without what tells its kind.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    name.trim_end_matches(".xz").trim_end_matches(".pgn").to_owned()
+    let lower = name.to_ascii_lowercase();
+    let stem = lower.trim_end_matches(".xz").trim_end_matches(".pgn").len();
+    name.get(..stem).unwrap_or(&name).to_owned()
 }
 
 /// The stage and its part whose words an Event tag ends with; the longest words count.
@@ -283,9 +297,14 @@ fn seats(
             Some(roster)
         }
         Seating::Seeds => {
-            let first = |name: &str| words(name).into_iter().next().unwrap_or_default();
+            // By the first words, as many of them as two that begin alike need.
             let seed = |id: &Id| {
-                plan.engines.iter().position(|name| first(name) == first(stage.name(*id)))
+                let own = words(stage.name(*id));
+                let common = |name: &String| {
+                    words(name).iter().zip(&own).take_while(|(one, other)| one == other).count()
+                };
+                let most = plan.engines.iter().map(common).max().filter(|most| *most > 0)?;
+                plan.engines.iter().position(|name| common(name) == most)
             };
             if roster.iter().any(|id| seed(id).is_none()) {
                 out.notes.push(

@@ -1,7 +1,8 @@
 //! Names of the same engine: versions change between files, and sometimes within one.
 //!
 //! The first word of a name tells the engine, unless two names that begin alike met, or played side by side:
-//! then as many words tell it as these need.
+//! then as many words tell it as these need. Two that played the same opponent in the same round played one game, and once
+//! more after an update.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +35,7 @@ pub(super) fn engines<'a>(games: &[MetNames<'a>]) -> BTreeMap<&'a str, String> {
 }
 
 fn words(name: &str) -> impl Iterator<Item = &str> {
-    name.split([' ', ','])
+    name.split([' ', ',', '_'])
 }
 
 fn key(name: &str, count: usize) -> String {
@@ -53,16 +54,16 @@ fn different<'a>(games: &[MetNames<'a>], names: &BTreeSet<&'a str>) -> Vec<(&'a 
         .collect();
     // Where each name first and last plays, and in which rounds; stages of one round alone tell no rounds.
     let mut spans: BTreeMap<(&str, usize), (usize, usize)> = BTreeMap::new();
-    let mut rounds: BTreeMap<(&str, usize), BTreeSet<u32>> = BTreeMap::new();
+    let mut rounds: BTreeMap<(&str, usize), BTreeMap<u32, &str>> = BTreeMap::new();
     let mut all_rounds: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
     for game in games {
         all_rounds.entry(game.stage).or_default().insert(game.round);
     }
     for (at, game) in own.iter().enumerate() {
-        for name in [game.white, game.black] {
+        for (name, opponent) in [(game.white, game.black), (game.black, game.white)] {
             let span = spans.entry((name, game.stage)).or_insert((at, at));
             span.1 = at;
-            rounds.entry((name, game.stage)).or_default().insert(game.round);
+            rounds.entry((name, game.stage)).or_default().insert(game.round, opponent);
         }
     }
     let mut found = Vec::new();
@@ -78,10 +79,12 @@ fn different<'a>(games: &[MetNames<'a>], names: &BTreeSet<&'a str>) -> Vec<(&'a 
                 spans.iter().filter(|((name, _), _)| name == one).any(|((_, stage), a)| {
                     let Some(b) = spans.get(&(*other, *stage)) else { return false };
                     let is_told = all_rounds.get(stage).is_some_and(|rounds| rounds.len() > 1);
-                    let shared =
-                        rounds[&(*one, *stage)].intersection(&rounds[&(*other, *stage)]).count();
+                    let others = &rounds[&(*other, *stage)];
+                    let is_beside = |(round, opponent): (&u32, &&str)| {
+                        others.get(round).is_some_and(|their| their != opponent)
+                    };
                     let overlap = a.0.max(b.0) < a.1.min(b.1);
-                    if is_told { shared > 0 } else { overlap }
+                    if is_told { rounds[&(*one, *stage)].iter().any(is_beside) } else { overlap }
                 });
             if met || beside {
                 found.push((*one, *other));

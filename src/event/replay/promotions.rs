@@ -36,9 +36,8 @@ pub(super) fn promotions(
     let mut known = BTreeSet::new();
     for (name, places) in by_stage {
         let Some(outcome) = outcomes.get(name) else {
-            out.notes.push(format!(
-                "there are no games of {name}, so that nothing tells who came from it"
-            ));
+            out.notes
+                .push(format!("no games decide {name}, so that nothing tells who came from it"));
             is_known = false;
             continue;
         };

@@ -115,6 +115,7 @@ struct Moves {
     position: Chess,
     moves: Vec<Move>,
     said: Option<GameResult>,
+    /// Why no more moves are looked at.
     odd: Option<String>,
 }
 
@@ -203,11 +204,33 @@ impl Visitor for Games {
 
 fn is_960(tags: &Tags) -> bool {
     let variant = tags.variant.to_lowercase();
-    variant.contains("fischer") || variant.contains("960")
+    variant.contains("fischer") || variant.contains("960") || is_shuffled(tags.fen.as_deref())
+}
+
+/// True if a game begins with all its pieces on the first ranks, in another order than the classical one.
+fn is_shuffled(fen: Option<&str>) -> bool {
+    let Some(board) = fen.and_then(|fen| fen.split(' ').next()) else { return false };
+    let [black, "pppppppp", "8", "8", "8", "8", "PPPPPPPP", white] =
+        board.split('/').collect::<Vec<_>>()[..]
+    else {
+        return false;
+    };
+    let is_full =
+        |rank: &str| rank.len() == 8 && rank.bytes().all(|piece| piece.is_ascii_alphabetic());
+    is_full(black) && is_full(white) && (black, white) != ("rnbqkbnr", "RNBQKBNR")
+}
+
+/// A result as the tag has it, short forms too.
+fn result_of(tag: &str) -> Option<GameResult> {
+    let word: String = tag.split_whitespace().collect();
+    match word.as_str() {
+        "1/2" | "0.5-0.5" => Some(GameResult::Draw),
+        word => GameResult::from_word(word),
+    }
 }
 
 fn finish(game: Moves) -> <Games as Visitor>::Output {
-    let Moves { tags, start, position, moves, said, mut odd } = game;
+    let Moves { tags, start, position, moves, said, odd } = game;
     let is_name = |name: &str| !name.is_empty() && name != "?";
     if !is_name(&tags.white) || !is_name(&tags.black) {
         return Err("does not name both engines".to_owned());
@@ -215,15 +238,27 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
     if tags.white == tags.black {
         return Err(format!("has {} on both sides", tags.white));
     }
-    let tagged =
-        GameResult::from_word(&tags.result).filter(|result| *result != GameResult::Unfinished);
+    if [&tags.white, &tags.black].iter().any(|name| name.eq_ignore_ascii_case("bye")) {
+        return Err("is a bye".to_owned());
+    }
+    let tagged = result_of(&tags.result).filter(|result| *result != GameResult::Unfinished);
     let result = tagged.or(said).unwrap_or(GameResult::Unfinished);
-    if odd.is_none()
+    let mut all: Vec<String> = odd.into_iter().collect();
+    if let (Some(tag), Some(moves)) = (tagged, said)
+        && tag != moves
+    {
+        all.push(format!("says {tag} in its tag and {moves} behind its moves; the tag counts"));
+    }
+    if said.is_none() && !moves.is_empty() && all.is_empty() {
+        all.push("has no result behind its moves, as if it were cut off".to_owned());
+    }
+    if all.is_empty()
         && let Some(claimed) = tags.plies
         && claimed != moves.len()
     {
-        odd = Some(format!("says {claimed} plies and has {}", moves.len()));
+        all.push(format!("says {claimed} plies and has {}", moves.len()));
     }
+    let odd = (!all.is_empty()).then(|| all.join(", and "));
     let variant = if is_960(&tags) { start_of(tags.fen.as_deref()) } else { GameStart::Standard };
     let termination = termination::named(Some(&tags.details))
         .or_else(|| termination::named(Some(&tags.termination)))

@@ -9,6 +9,7 @@ use super::super::schedule::Seat;
 use super::report::{ComparisonKind, StageReplay};
 use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::listed::RoundGame;
+use crate::model::words::counted;
 
 /// A Swiss of one of the two systems.
 #[derive(Clone, Copy)]
@@ -106,6 +107,7 @@ pub(super) fn swiss(
     let seats = given.unwrap_or_else(|| system.seats(first, &roster));
     let seated = StageSeats { seats: &seats };
     let mut past = Past::default();
+    leave(&rounds, &seats, stage, &mut past, out);
     let mut byes = Vec::new();
     // Of rounds behind the last one the format says nothing; that they were played is told below.
     for (number, games) in (1..=system.last_round()).zip(&rounds) {
@@ -113,7 +115,10 @@ pub(super) fn swiss(
         one_round(system, stage, &seated, (&past, number), (&paired, games), out);
         let players: BTreeSet<Id> =
             games.iter().flat_map(|game| [game.white, game.black]).collect();
-        let absent: Vec<Id> = seats.iter().copied().filter(|id| !players.contains(id)).collect();
+        let paired_now = |at: usize| past.is_paired(Seat(at), number);
+        let active: Vec<Id> =
+            (0..).zip(&seats).filter(|(at, _)| paired_now(*at)).map(|(_, id)| *id).collect();
+        let absent: Vec<Id> = active.iter().copied().filter(|id| !players.contains(id)).collect();
         if let Some(bye) = paired.bye.map(|seat| seated.id(seat)) {
             out.compare(ComparisonKind::Pairs, absent.contains(&bye), || {
                 let told: Vec<&str> = absent.iter().map(|id| stage.name(*id)).collect();
@@ -125,7 +130,7 @@ pub(super) fn swiss(
             });
         }
         // Whoever did not play in a field of odd size had the bye.
-        if let ([bye], true) = (&absent[..], !seats.len().is_multiple_of(2)) {
+        if let ([bye], true) = (&absent[..], !active.len().is_multiple_of(2)) {
             past.byes.extend(seated.seat(*bye).map(|seat| (seat, number)));
             byes.push(*bye);
         }
@@ -144,6 +149,30 @@ pub(super) fn swiss(
         });
     }
     byes
+}
+
+/// Notes the engines that left before the end, each as one difference: they play in none of the last rounds, and nobody has two
+/// byes. Whoever lacks one round alone may have had a bye in it.
+fn leave(
+    rounds: &[Vec<StageGame>],
+    seats: &[Id],
+    stage: &StageGames<'_>,
+    past: &mut Past,
+    out: &mut StageReplay,
+) {
+    let last = |id: Id| rounds.iter().rposition(|round| round.iter().any(|game| game.plays(id)));
+    let left = (0..).zip(seats).filter_map(|(seat, id)| Some((last(*id)? + 1, Seat(seat), *id)));
+    let mut left: Vec<(usize, Seat, Id)> =
+        left.filter(|(last, ..)| last + 1 < rounds.len()).collect();
+    left.sort();
+    for (last, seat, id) in left {
+        let first = u32::try_from(last).unwrap_or(u32::MAX - 1) + 1;
+        past.out.push((seat, first));
+        out.compare(ComparisonKind::Games, false, || {
+            let expected = format!("games of {}", stage.name(id));
+            (format!("from round {first} on"), expected, "there are no such games".to_owned())
+        });
+    }
 }
 
 /// Compares the pairs, colours and order of one round.
@@ -165,7 +194,16 @@ fn one_round(
     let plan: Vec<(Id, Id)> =
         paired.pairs.iter().map(|(white, black)| (seated.id(*white), seated.id(*black))).collect();
     let same = |a: &(Id, Id), b: &(Id, Id)| a == b || (a.1, a.0) == *b;
-    for pair in &plan {
+    // Of a round that is not over the pairs that have not played are one difference.
+    let plays = |id: Id| meetings.iter().any(|(a, b)| *a == id || *b == id);
+    let is_idle = |pair: &&(Id, Id)| !plays(pair.0) && !plays(pair.1);
+    let idle = plan.iter().filter(is_idle).count();
+    if idle > 1 {
+        out.compare(ComparisonKind::Games, false, || {
+            (at(), counted(idle, "more pair"), "there are no games of these".to_owned())
+        });
+    }
+    for pair in plan.iter().filter(|pair| idle < 2 || !is_idle(pair)) {
         let is_played = meetings.iter().any(|played| same(pair, played));
         out.compare(ComparisonKind::Pairs, is_played, || {
             let with = |id: Id| {

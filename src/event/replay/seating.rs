@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::format::due::Due;
 use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
 
 /// Games by their places.
 pub(super) type Placed = BTreeMap<RoundGame, StageGame>;
@@ -45,11 +46,16 @@ pub(super) fn laid(dues: &[Due], stage: &StageGames<'_>, given: Option<&[Id]>) -
     let best = ways.reduce(|best, way| if way.agree > best.agree { way } else { best });
     let none = Laid { placed: Placed::new(), seats: roster, agree: 0, made_up: Vec::new() };
     let mut laid = best.unwrap_or(none);
-    // A game that was made up for at another time stands for the one that is missing.
+    // A game that was made up for at another time stands for the one that is missing, or has no result.
     let known: BTreeSet<usize> = laid.placed.values().map(|game| game.number).collect();
     for game in stage.games.iter().filter(|game| !known.contains(&game.number)) {
-        let is_open =
-            |due: &&Due| !laid.placed.contains_key(&due.at) && is_as(due, game, &laid.seats);
+        let is_without = |at: &RoundGame| {
+            let there = laid.placed.get(at);
+            there.is_none_or(|there| {
+                there.result == GameResult::Unfinished && game.result != GameResult::Unfinished
+            })
+        };
+        let is_open = |due: &&Due| is_without(&due.at) && is_as(due, game, &laid.seats);
         if let Some(due) = dues.iter().find(is_open) {
             laid.placed.insert(due.at, *game);
             laid.made_up.push(due.at);

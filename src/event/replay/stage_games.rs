@@ -1,12 +1,17 @@
 //! The recorded games of one stage, in the order in which they were played.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::super::format::PlayedPairing;
 use super::super::schedule::Seat;
 use crate::model::game::listed::RoundGame;
+use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
 use crate::model::words::counted;
+
+/// Plies from which on two games with the same moves are one that stands twice.
+const TELLING: usize = 20;
 
 /// An engine of the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +24,23 @@ pub(super) enum Tag {
     Round,
     /// A place in it, `12.3`.
     Place,
+}
+
+/// The use of the Round tags of a stage for its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TagUse {
+    /// The places of a schedule.
+    Places,
+    /// Numbers of games that follow from one another: where they begin again, a tie is played on, or the next match comes.
+    Numbers,
+}
+
+/// A sum of the moves of a game; none of one that is too short to be told by them.
+#[must_use]
+pub(super) fn moves_sum(record: &GameRecord) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    record.moves().for_each(|played| played.hash(&mut hasher));
+    (record.length() >= TELLING).then(|| hasher.finish())
 }
 
 /// A game as far as formats look at it.
@@ -35,12 +57,88 @@ pub(super) struct StageGame {
     pub(super) part: usize,
     /// Its number among all games that were read.
     pub(super) number: usize,
+    /// A sum of its moves, where there are enough of them.
+    pub(super) moves: Option<u64>,
 }
 
 impl StageGame {
     pub(super) fn pair(&self) -> (Id, Id) {
         (self.white.min(self.black), self.white.max(self.black))
     }
+
+    pub(super) fn plays(&self, id: Id) -> bool {
+        self.white == id || self.black == id
+    }
+}
+
+/// The games of a part in runs whose tags number the games of each. Where tags are numbers, a run begins where they begin
+/// again: with the next one, too, or with none that is new.
+fn goes(part: &[StageGame], tags: TagUse) -> Vec<&[StageGame]> {
+    let mut begins = vec![0];
+    if let ([first, second, ..], TagUse::Numbers) = (part, tags) {
+        let mut known = BTreeSet::new();
+        for (at, game) in part.iter().enumerate() {
+            if at > 0 && game.at.is_some() && game.at == first.at {
+                let is_known = || part[at..].iter().all(|game| known.contains(&game.at));
+                if part.get(at + 1).is_some_and(|next| next.at == second.at) || is_known() {
+                    begins.push(at);
+                }
+            }
+            known.insert(game.at);
+        }
+    }
+    begins.push(part.len());
+    begins.windows(2).map(|run| &part[run[0]..run[1]]).collect()
+}
+
+/// The games of a run in the order of play, each once, and whether their tags tell that order.
+fn in_order(go: &[StageGame], tags: TagUse) -> (Vec<StageGame>, bool) {
+    let is_few = |some: usize| some * 5 <= go.len();
+    // A game without a result that is followed by the same one was played again.
+    let is_again = |game: &StageGame, next: Option<&StageGame>| {
+        game.result == GameResult::Unfinished
+            && next.is_some_and(|next| (next.white, next.black) == (game.white, game.black))
+    };
+    let followed = go.iter().zip(go.iter().skip(1).map(Some).chain([None]));
+    let mut own: Vec<StageGame> =
+        followed.filter(|(game, next)| !is_again(game, *next)).map(|(game, _)| *game).collect();
+    let places = |own: &[StageGame]| own.iter().filter_map(|game| game.at).collect::<BTreeSet<_>>();
+    // Without a tag nothing tells a second meeting from the first one.
+    let key = |game: &StageGame| game.at.map(|at| (at, game.tag, game.white, game.black));
+    let kept: BTreeMap<_, usize> =
+        own.iter().filter_map(|game| Some((key(game)?, game.number))).collect();
+    let untold = own.iter().filter(|game| game.at.is_none()).count();
+    // Where most tags repeat, they number nothing: many matches were tagged `1` from their first game on, or all by the
+    // number of the match.
+    let numbered = if tags == TagUse::Numbers { places(&own).len() } else { kept.len() + untold };
+    if is_few(own.len() - numbered) {
+        own.retain(|game| key(game).is_none_or(|key| kept[&key] == game.number));
+    }
+    let places = places(&own);
+    let round = |game: &StageGame| game.at.map(|at| at.round);
+    let is_told =
+        is_few(own.len() - places.len()) || tags == TagUse::Places && tells_rounds(&own, 1);
+    let is_sorted = is_told && !own.is_sorted_by_key(round);
+    if is_sorted {
+        own.sort_by_key(|game| game.at);
+    }
+    (own, is_sorted)
+}
+
+/// True if Round tags tell rounds: nobody plays more than so many games of one, but for a few games that were made up for.
+fn tells_rounds(games: &[StageGame], each: usize) -> bool {
+    let mut played: BTreeMap<(usize, Option<u32>, Id), usize> = BTreeMap::new();
+    let mut beyond = 0;
+    for game in games {
+        let mut is_beyond = false;
+        for id in [game.white, game.black] {
+            let number = played.entry((game.part, game.at.map(|at| at.round), id)).or_default();
+            *number += 1;
+            is_beyond |= *number > each;
+        }
+        beyond += usize::from(is_beyond);
+    }
+    beyond * 5 <= games.len()
 }
 
 /// The games of a stage, and how engines are called.
@@ -55,40 +153,46 @@ impl<'a> StageGames<'a> {
     pub(super) fn new(
         mut games: Vec<StageGame>,
         names: &'a [String],
+        tags: TagUse,
     ) -> (StageGames<'a>, Vec<String>) {
         let mut notes = Vec::new();
         games.sort_by_key(|game| game.part);
-        let key = |game: &StageGame| (game.at, game.tag, game.white, game.black);
+        let read = games.len();
+        let mut known = HashSet::new();
+        games.retain(|game| {
+            let key = (game.at, game.white, game.black, game.result);
+            game.moves.is_none_or(|moves| known.insert((key, moves)))
+        });
+        let copies = read - games.len();
         let (mut again, mut is_sorted) = (0, false);
         let mut all = Vec::new();
         for part in games.chunk_by(|a, b| a.part == b.part) {
-            let mut own = part.to_vec();
-            // Where most tags repeat, they number nothing: many matches were tagged `1` from their first game on.
-            let is_few = |repeated: usize| repeated * 5 <= part.len();
-            let kept: BTreeMap<_, usize> =
-                own.iter().map(|game| (key(game), game.number)).collect();
-            if is_few(own.len() - kept.len()) {
-                again += own.len() - kept.len();
-                own.retain(|game| kept[&key(game)] == game.number);
+            for go in goes(part, tags) {
+                let (own, sorted) = in_order(go, tags);
+                again += go.len() - own.len();
+                is_sorted |= sorted;
+                all.extend(own);
             }
-            let places: BTreeSet<_> = own.iter().filter_map(|game| game.at).collect();
-            let round = |game: &StageGame| game.at.map(|at| at.round);
-            if is_few(own.len() - places.len()) && !own.is_sorted_by_key(round) {
-                own.sort_by_key(|game| game.at);
-                is_sorted = true;
-            }
-            all.extend(own);
         }
-        let games = all;
+        let stand = |games: usize| if games == 1 { "stands" } else { "stand" };
+        if copies > 0 {
+            let games = counted(copies, "game");
+            notes.push(format!("{games} {} twice, with the same moves", stand(copies)));
+        }
         if again > 0 {
-            let stand = if again == 1 { "stands" } else { "stand" };
             let games = counted(again, "game");
-            notes.push(format!("{games} {stand} twice; the later ones count"));
+            notes.push(format!("{games} {} twice; the later ones count", stand(again)));
         }
         if is_sorted {
             notes.push("the files are not in the order of rounds; Round tags give it".to_owned());
         }
-        (StageGames { games, names }, notes)
+        (StageGames { games: all, names }, notes)
+    }
+
+    /// The games that have a result.
+    pub(super) fn with_results(&self) -> Vec<StageGame> {
+        let all = self.games.iter().copied();
+        all.filter(|game| game.result != GameResult::Unfinished).collect()
     }
 
     pub(super) fn roster(&self) -> Vec<Id> {
@@ -129,19 +233,28 @@ impl<'a> StageGames<'a> {
 
     /// The rounds, in order. Two rounds with the same pairs are one of double games where `doubled`.
     pub(super) fn rounds(&self, doubled: bool) -> Vec<Vec<StageGame>> {
+        let each = if doubled { 2 } else { 1 };
+        let key = |game: &StageGame| (game.part, game.at.map(|at| at.round));
+        let is_told = tells_rounds(&self.games, each);
         let mut rounds: Vec<Vec<StageGame>> = Vec::new();
         for game in &self.games {
-            let round = game.at.map(|at| at.round);
-            match rounds.last_mut() {
-                Some(last)
-                    if last.last().is_some_and(|last| {
-                        (last.part, last.at.map(|at| at.round)) == (game.part, round)
-                    }) =>
-                {
-                    last.push(*game);
-                }
-                _ => rounds.push(vec![*game]),
+            let own = match is_told {
+                true => rounds.iter_mut().find(|round| round.first().map(key) == Some(key(game))),
+                // A round ends where an engine has played it.
+                false => rounds.last_mut().filter(|round| {
+                    let of = |id| round.iter().filter(move |one| one.plays(id));
+                    [game.white, game.black].into_iter().all(|id| {
+                        of(id).count() < each && of(id).all(|one| one.pair() == game.pair())
+                    })
+                }),
+            };
+            match own {
+                Some(round) => round.push(*game),
+                None => rounds.push(vec![*game]),
             }
+        }
+        if is_told {
+            rounds.sort_by_key(|round| round.first().map(key));
         }
         if doubled {
             let pairs = |round: &[StageGame]| -> BTreeSet<(Id, Id)> {
@@ -198,17 +311,18 @@ mod tests {
             tag: Tag::Place,
             part: 0,
             number,
+            moves: None,
         }
     }
 
     #[test]
     fn a_game_that_was_played_again_stands_once_and_rounds_are_in_order() {
         let mut games: Vec<StageGame> = (0..6)
-            .map(|at| game(at, at as u32 / 2 + 1, at as u32 % 2 + 1, at % 4, (at + 1) % 4))
+            .map(|at| game(at, at as u32 / 2 + 1, at as u32 % 2 + 1, 2 * at % 4, (2 * at + 1) % 4))
             .collect();
         games.push(game(6, 1, 1, 0, 1));
         games.swap(0, 5);
-        let (stage, notes) = StageGames::new(games, &[]);
+        let (stage, notes) = StageGames::new(games, &[], TagUse::Places);
         assert_eq!((stage.games.len(), notes.len()), (6, 2));
         assert_eq!(stage.games[0].number, 6);
         assert_eq!(stage.rounds(false).len(), 3);
@@ -222,7 +336,7 @@ mod tests {
             game(2, 2, 1, 1, 0),
             game(3, 2, 2, 3, 2),
         ];
-        let (stage, _) = StageGames::new(games, &[]);
+        let (stage, _) = StageGames::new(games, &[], TagUse::Places);
         assert_eq!(stage.rounds(true).len(), 1);
         assert_eq!(stage.rounds(false).len(), 2);
     }
