@@ -224,8 +224,8 @@ pub(crate) struct CheckArgs {
     /// engine, or off; 2 if not given, and off with --quick
     #[arg(long = "match", value_name = "PAIRS|off")]
     pub(crate) games: Option<GamesWanted>,
-    /// How long these games may take together, 30s if nothing says otherwise; what is unfinished then is
-    /// cut, and is no failure
+    /// How long these games may take together beside the starts of the engines, 30s if nothing says
+    /// otherwise; what is unfinished then is cut, and is no failure
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub(crate) match_limit: Option<Duration>,
     /// Of the entries only the table at the end

@@ -23,6 +23,9 @@ const PAIRS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 /// The time for what is asked again after faults in games: whole games on a clock of the event.
 const AGAIN: Duration = Duration::from_secs(60);
 
+/// The starts that games wait for, one after the other: the entry's own, and the one of its twin.
+const STARTS: u32 = 2;
+
 impl Judge {
     /// Plays the games of rule `match`, where some are wanted and can be asked of the entry.
     pub(super) fn games(
@@ -56,8 +59,11 @@ impl Judge {
         // An entry that was found to fail on less has its games on the event's least clock.
         let weak = evidence.of(Purpose::SmallClock).next().is_some();
         let control = if weak { games::LEAST } else { games::FAST };
-        let plan = GamesPlan { pairs, limit: settings.games_limit, beside: jobs, control };
-        let until = Instant::now() + AGAIN;
+        let starts =
+            STARTS * shown_run(&evidence.runs).and_then(|run| run.readyok).unwrap_or_default();
+        let limit = settings.games_limit;
+        let plan = GamesPlan { pairs, limit, starts, beside: jobs, control };
+        let until = Instant::now() + AGAIN + 2 * starts;
         let first = self.play(&contender, plan, until, progress);
         let GamesEvidence::Played(played) = &first else { return first };
         if weak || !all_faults_held(played) {

@@ -77,8 +77,10 @@ const OPENINGS: [&str; 8] = [
 pub(crate) struct GamesPlan {
     /// Pairs of games: the first of every two against itself, the second against the reference engine.
     pub(crate) pairs: NonZeroU32,
-    /// The time that all of them may take.
+    /// The time that all of them may take, beside their starts.
     pub(crate) limit: Duration,
+    /// The time that starts may take beside: an entry that starts slowly plays as much as one that is there at once.
+    pub(crate) starts: Duration,
     /// The entry's clock.
     pub(crate) control: TimeControl,
     /// The number of games that may be played beside each other; never more than pairs, so that each process of the
@@ -156,7 +158,7 @@ pub(crate) fn play(
     let mut impossible = None;
     let (done, over) = mpsc::channel::<()>();
     let run = std::thread::scope(|scope| {
-        let (stop, limit) = (&stop, plan.limit);
+        let (stop, limit) = (&stop, plan.limit + plan.starts);
         scope.spawn(move || {
             if over.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
                 stop.raise(StopLevel::Now);
