@@ -74,7 +74,7 @@ fn a_new_event_is_the_4k_event_and_mistakes_in_it_are_told_where_they_are() {
     let text = fs::read_to_string(event.path("new.toml")).unwrap();
     fs::write(event.path("new.toml"), text.replace("gate = \"full\"", "gate = \"none\"")).unwrap();
     let (code, told) = event.ask(&["event", "run", "new.toml"]);
-    assert!(code == 2 && told.contains("new.toml:8:8: "), "{told}");
+    assert!(code == 2 && told.contains("new.toml:9:8: "), "{told}");
     // Books are looked at before anything else is done, those of later stages among them.
     fs::write(event.path("new.toml"), &text).unwrap();
     let (code, told) = event.ask(&["event", "run", "new.toml"]);
