@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::format::knockout::{BracketDraw, Encounter, Knockout, WhiteFirst};
+use super::super::format::knockout::{
+    BracketDraw, Encounter, Knockout, KnockoutBracket, WhiteFirst,
+};
 use super::super::schedule::Seat;
 use super::league::{alternation, length, results};
 use super::report::{ComparisonKind, StageReplay};
@@ -37,44 +39,18 @@ pub(super) fn knockout(
         out.notes.push(format!("there are no games of the first {first}"));
     }
     let format = &format;
-    let seats = given.unwrap_or_else(|| first_round(format, &order, &matches, stage));
-    // Games tell the places of a bracket and not who is seeded how: its lower place is taken for the lower seed.
-    let places = format.draw.places(seats.len());
-    let as_drawn = Knockout { draw: BracketDraw::AsDrawn, ..format.clone() };
-    let (format, seats) = match !is_given && places.len() == seats.len() {
-        true => (&as_drawn, places.iter().map(|seat| seats[seat.0]).collect()),
-        false => (format, seats),
-    };
-    let seated = StageSeats { seats: &seats };
-    let found = |one: &Encounter| {
-        let (a, b) = (seated.id(one.white), seated.id(one.black));
-        matches.get(&(a.min(b), a.max(b)))
-    };
-    let winner = |one: &Encounter| {
-        let (white, black) = (seated.id(one.white), seated.id(one.black));
-        let games = found(one);
-        let lead = games.map_or(0, |games| lead(games, white));
-        match lead {
-            1.. => Some(one.white),
-            ..=-1 => Some(one.black),
-            // Nothing is told by the match itself: whoever plays on has won it.
-            0 => {
-                let last = games.and_then(|games| games.last()).map_or(0, |game| game.number);
-                let plays_on = |id: Id| {
-                    stage
-                        .games
-                        .iter()
-                        .any(|game| game.number > last && [game.white, game.black].contains(&id))
-                };
-                match (plays_on(white), plays_on(black)) {
-                    (true, false) => Some(one.white),
-                    (false, true) => Some(one.black),
-                    _ => None,
-                }
-            }
+    let lay = |seats| Laid::out(format, seats, is_given, &matches, stage);
+    let laid = match given {
+        Some(seats) => lay(seats),
+        None => {
+            let read = |absent| lay(first_round(format, absent, &order, &matches, stage));
+            let [one, other] = [Absent::Matches, Absent::Engines].map(read);
+            if other.absent(&matches) < one.absent(&matches) { other } else { one }
         }
     };
-    let bracket = format.bracket(seats.len(), winner);
+    let seated = StageSeats { seats: &laid.seats };
+    let bracket = &laid.bracket;
+    let found = |one: &Encounter| matches.get(&laid.pair(one));
     let mut seen = Vec::new();
     for one in &bracket.encounters {
         let (white, black) = (seated.id(one.white), seated.id(one.black));
@@ -109,6 +85,76 @@ pub(super) fn knockout(
     places.map(|group| group.into_iter().map(|seat| seated.id(seat)).collect()).collect()
 }
 
+/// The reading of a first round in which not everybody plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Absent {
+    /// Matches of it are not in the files.
+    Matches,
+    /// Places of the bracket are nobody's.
+    Engines,
+}
+
+/// A bracket as its games lay it out.
+struct Laid {
+    /// Who has which seat.
+    seats: Vec<Id>,
+    bracket: KnockoutBracket,
+}
+
+impl Laid {
+    fn out(
+        format: &Knockout,
+        seats: Vec<Id>,
+        is_given: bool,
+        matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
+        stage: &StageGames<'_>,
+    ) -> Laid {
+        // Games tell the places of a bracket and not who is seeded how: its lower place is taken for the lower seed.
+        let places = format.draw.places(seats.len());
+        let as_drawn = Knockout { draw: BracketDraw::AsDrawn, ..format.clone() };
+        let (format, seats) = match !is_given && places.len() == seats.len() {
+            true => (&as_drawn, places.iter().map(|seat| seats[seat.0]).collect()),
+            false => (format, seats),
+        };
+        let seated = StageSeats { seats: &seats };
+        let winner = |one: &Encounter| {
+            let (white, black) = (seated.id(one.white), seated.id(one.black));
+            let games = matches.get(&(white.min(black), white.max(black)));
+            match games.map_or(0, |games| lead(games, white)) {
+                1.. => Some(one.white),
+                ..=-1 => Some(one.black),
+                // Nothing is told by the match itself: whoever plays on has won it.
+                0 => {
+                    let last = games.and_then(|games| games.last()).map_or(0, |game| game.number);
+                    let plays_on = |id: Id| {
+                        stage.games.iter().any(|game| game.number > last && game.plays(id))
+                    };
+                    match (plays_on(white), plays_on(black)) {
+                        (true, false) => Some(one.white),
+                        (false, true) => Some(one.black),
+                        _ => None,
+                    }
+                }
+            }
+        };
+        let bracket = format.bracket(seats.len(), winner);
+        Laid { seats, bracket }
+    }
+
+    fn pair(&self, one: &Encounter) -> (Id, Id) {
+        let seated = StageSeats { seats: &self.seats };
+        let (a, b) = (seated.id(one.white), seated.id(one.black));
+        (a.min(b), a.max(b))
+    }
+
+    /// The matches of which there are no games, and those that have no place.
+    fn absent(&self, matches: &BTreeMap<(Id, Id), Vec<StageGame>>) -> usize {
+        let all = &self.bracket.encounters;
+        let found = all.iter().filter(|one| matches.contains_key(&self.pair(one))).count();
+        all.len() + matches.len() - 2 * found
+    }
+}
+
 /// Returns the sign of the lead of `first` in a match: 1, 0 or -1.
 fn lead(games: &[StageGame], first: Id) -> i64 {
     let one = |game: &StageGame| match game.result {
@@ -138,6 +184,7 @@ fn is_unknown(id: Id) -> bool {
 /// The bracket's places by the matches of the first round: those in which both play for the first time.
 fn first_round(
     format: &Knockout,
+    absent: Absent,
     order: &[(Id, Id)],
     matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
     stage: &StageGames<'_>,
@@ -160,7 +207,7 @@ fn first_round(
     let (first, second) = (of(0), of(1));
     let mut seats: Vec<Id> = Vec::new();
     let all = stage.roster();
-    if !all.len().is_power_of_two() {
+    if absent == Absent::Engines && !all.len().is_power_of_two() {
         let taken = |seat: Seat| seat.0 < all.len();
         let places: Vec<bool> = format.draw.places(all.len()).into_iter().map(taken).collect();
         seats = with_byes(&places, order.iter().filter_map(placed));

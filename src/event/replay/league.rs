@@ -222,11 +222,16 @@ pub(super) fn match_(
     let seats = given.unwrap_or_else(|| stage.appearance().into_iter().rev().take(2).collect());
     // Of the first game: Black appears first, so that White is seat 0.
     let seated = StageSeats { seats: &seats };
-    let games = stage.with_results();
+    let after = |games: &[StageGame]| format.after(&results(games, seated.id(Seat(0))));
+    let (mut games, mut state) = (stage.with_results(), after(&stage.with_results()));
+    if matches!(state, MatchState::Due(_)) {
+        // Nobody played another game for one without a result, so that it has its place.
+        games.clone_from(&stage.games);
+        state = after(&games);
+    }
     alternation(&games, seated.id(Seat(0)), seated.id(Seat(1)), stage, out, |number| {
         format!("game {number}")
     });
-    let state = format.after(&results(&games, seated.id(Seat(0))));
     length(&games, state, || stage.meeting(seats[0], seats[1]), out);
     match state {
         MatchState::Won(seat, _) => vec![vec![seated.id(seat)], vec![seated.id(Seat(1 - seat.0))]],
