@@ -173,12 +173,17 @@ impl MoveDesk {
             return;
         }
         let site = self.event.site();
-        // What was played before is in the pages.
         let games = site.broadcast.games.values();
-        let games: Vec<&BroadcastGame> = games
-            .filter(|game| changes.games.contains(&game.key()))
-            .filter(|game| game.is_open() || !changes.is_anew)
-            .collect();
+        let mut games: Vec<&BroadcastGame> =
+            games.filter(|game| changes.games.contains(&game.key())).collect();
+        // Of many that ended since the last look, or before the first one, only the last are asked for.
+        let ended = games.iter().filter(|game| !game.is_open()).count();
+        let mut old = ended.saturating_sub(ENDED);
+        games.retain(|game| {
+            let is_old = !game.is_open() && old > 0;
+            old -= usize::from(is_old);
+            !is_old
+        });
         let ended = games.iter().filter(|game| !game.is_open());
         let ended: Vec<String> = ended.map(|game| Site::live_file(game)).collect();
         self.publisher.put(site.live_files(&games), News::Live);
