@@ -176,8 +176,8 @@ impl MoveDesk {
         let games = site.broadcast.games.values();
         let mut games: Vec<&BroadcastGame> =
             games.filter(|game| changes.games.contains(&game.key())).collect();
-        // Of many that ended since the last look, or before the first one, only the last are asked for.
-        let ended = games.iter().filter(|game| !game.is_open()).count();
+        // Of many that ended before the first look, only the last are asked for. Any other may have a file already.
+        let ended = games.iter().filter(|game| changes.is_anew && !game.is_open()).count();
         let mut old = ended.saturating_sub(ENDED);
         games.retain(|game| {
             let is_old = !game.is_open() && old > 0;
