@@ -1,7 +1,7 @@
 //! The cost of an audience: `cargo bench --bench audience`.
 //!
 //! Games a second of an event between engines that answer at once (tests/engine/instant.c), alone, beside
-//! `gate4k event serve`, and with 200 readers of its stream, in turns; and the time from a move to the files and the
+//! `gate4k event serve`, with 200 readers of its stream, and with them and the server in another session, in turns; and the time from a move to the files and the
 //! stream of the server, while 200 readers follow. The readers are threads of this process at the server's own priority.
 //! `GATE4K=PATH` measures another build. One part alone: `cargo bench --bench audience -- delay` (games).
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
@@ -50,10 +50,23 @@ impl Event {
         Event { dir, games: 2 * doubles }
     }
 
+    fn program() -> PathBuf {
+        std::env::var_os("GATE4K")
+            .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_gate4k")), PathBuf::from)
+    }
+
     fn command(&self, words: &[&str]) -> Command {
-        let gate4k = std::env::var_os("GATE4K")
-            .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_gate4k")), PathBuf::from);
-        let mut command = Command::new(gate4k);
+        self.of(Command::new(Event::program()), words)
+    }
+
+    /// As `command`, as the leader of a new session.
+    fn setsid(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("setsid");
+        command.arg(Event::program());
+        self.of(command, words)
+    }
+
+    fn of(&self, mut command: Command, words: &[&str]) -> Command {
         command.args(words).current_dir(self.dir.path()).stdin(Stdio::null()).stderr(Stdio::null());
         command
     }
@@ -68,6 +81,13 @@ impl Event {
     }
 }
 
+/// The session that a server is started in.
+#[derive(Clone, Copy)]
+enum Session {
+    OfTheGames,
+    Own,
+}
+
 /// A server of an event.
 struct Server {
     child: Child,
@@ -75,8 +95,14 @@ struct Server {
 }
 
 impl Server {
-    fn start(event: &Event) -> Server {
-        let mut command = event.command(&["event", "serve", "--listen", "127.0.0.1:0"]);
+    /// One in this process's session, or in one of its own: the kernel shares the processors out among sessions first
+    /// (autogroup, sched(7)), and heeds priorities only within one.
+    fn start(event: &Event, session: Session) -> Server {
+        let words = ["event", "serve", "--listen", "127.0.0.1:0"];
+        let mut command = match session {
+            Session::OfTheGames => event.command(&words),
+            Session::Own => event.setsid(&words),
+        };
         let mut child = command.stdout(Stdio::piped()).spawn().expect("a server");
         let mut line = String::new();
         let out = child.stdout.as_mut().expect("its output");
@@ -140,22 +166,34 @@ impl Readers {
 /// Games a second alone, beside a server, and with readers.
 fn games() {
     let turn = || {
-        let rate = |readers: Option<usize>| {
+        let rate = |audience: Option<(Session, usize)>| {
             let event = Event::new("illegal@120", 100);
-            let server = readers.map(|_| Server::start(&event));
-            let readers =
-                server.as_ref().zip(readers).map(|(server, number)| Readers::start(server, number));
+            let server = audience.map(|(session, _)| Server::start(&event, session));
+            let readers = server
+                .as_ref()
+                .zip(audience)
+                .map(|(server, (_, number))| Readers::start(server, number));
             let took = event.play();
             let heard = readers.map_or(0.0, Readers::end);
             (event.games as f64 / took.as_secs_f64(), heard)
         };
-        [rate(None), rate(Some(0)), rate(Some(READERS))]
+        [
+            rate(None),
+            rate(Some((Session::OfTheGames, 0))),
+            rate(Some((Session::OfTheGames, READERS))),
+            rate(Some((Session::Own, READERS))),
+        ]
     };
-    let turns: Vec<[(f64, f64); 3]> = (0..TURNS).map(|_| turn()).collect();
-    println!("  alone                {:8.1} games/s", median(turns.iter().map(|turn| turn[0].0)));
-    for (way, name) in [(1, "beside a server"), (2, "with 200 readers")] {
+    let turns: Vec<[(f64, f64); 4]> = (0..TURNS).map(|_| turn()).collect();
+    println!(
+        "  alone                           {:8.1} games/s",
+        median(turns.iter().map(|turn| turn[0].0))
+    );
+    let ways =
+        [(1, "beside a server"), (2, "with 200 readers"), (3, "with them, in another session")];
+    for (way, name) in ways {
         println!(
-            "  {name:<20} {:8.1} games/s, {:.3} x (medians of {TURNS} turns; {:.0} words to each)",
+            "  {name:<31} {:8.1} games/s, {:.3} x (medians of {TURNS} turns; {:.0} words to each)",
             median(turns.iter().map(|turn| turn[way].0)),
             median(turns.iter().map(|turn| turn[way].0 / turn[0].0)),
             median(turns.iter().map(|turn| turn[way].1))
@@ -166,7 +204,7 @@ fn games() {
 /// The time from a move, as the live file has it, to the answer with the changed part of its page.
 fn delay() {
     let event = Event::new("late@0:150 illegal@60", 2);
-    let server = Server::start(&event);
+    let server = Server::start(&event, Session::OfTheGames);
     let readers = Readers::start(&server, READERS);
     let mut run = event
         .command(&["event", "run", "--quiet", "--live"])

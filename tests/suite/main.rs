@@ -147,7 +147,9 @@ fn main() -> ExitCode {
     /// Tests keep the host busy for each other; those of a busy host say so themselves.
     const ON_BUSY_HOST: &str = "GATE4K_ON_BUSY_HOST";
     if std::env::var_os(ON_BUSY_HOST).is_none() {
-        let mut again = Command::new(std::env::current_exe().expect("this program"));
+        // A shell that starts the tests in the background lets them ignore Ctrl-C; what they start would, too.
+        let mut again = Command::new("env");
+        again.arg("--default-signal=INT,QUIT").arg(std::env::current_exe().expect("this program"));
         for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_the_caller(name)) {
             again.env_remove(name);
         }
