@@ -326,16 +326,27 @@ mod tests {
     use super::*;
     use crate::event::field::tests::{field, find};
 
-    /// Games as for [`field`].
+    /// The chain of a name, or the criterion of that id as a chain of its own.
+    fn chain_of(name: &str) -> TiebreakChain {
+        let criterion = Criterion::ALL.iter().find(|criterion| criterion.id() == name);
+        let alone = criterion.map(|criterion| TiebreakChain {
+            name: "test",
+            criteria: std::slice::from_ref(criterion),
+            ..CHAINS[0]
+        });
+        alone.or(TiebreakChain::named(name).copied()).unwrap()
+    }
+
+    /// Games as for [`field`], and a chain as for [`order_of`].
     pub(super) fn order(games: &str, tied: &str, chain: &str) -> String {
         order_of(&field(games), tied, chain)
     }
 
-    /// `a, b=c (DE)`: the order of the engines, and the criteria that made it.
+    /// `a, b=c (DE)`: the order of the engines by a chain or by one criterion, and the criteria that made it.
     pub(super) fn order_of(field: &Field, tied: &str, chain: &str) -> String {
         let context = Context::new(field);
         let tied: Vec<EngineIx> = tied.split(' ').map(|name| find(field, name)).collect();
-        let groups = break_tie(&context, &tied, TiebreakChain::named(chain).unwrap());
+        let groups = break_tie(&context, &tied, &chain_of(chain));
         let told: Vec<String> = groups
             .iter()
             .map(|group| {
