@@ -11,16 +11,16 @@ use tracing::debug;
 use super::check_shard::{KeptEntries, outcome};
 use super::choice::CheckChoice;
 use super::receipt_to::{self, ReceiptTo};
+use super::refusal::{self, Refusal};
 use super::reports::Reports;
 use super::surroundings::Surroundings;
 use super::total::Total;
 use super::watch::Watched;
 use super::worker_lines::{ProgressLook, WorkerLines};
-use super::{log, match_shard, note, tell, with_causes};
+use super::{log, note, tell, with_causes};
 use crate::batch::cache::ResultCache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
 use crate::cli::{CheckArgs, OutputFormat, ReportPath, ReportTo};
-use crate::event::journal::JournalError;
 use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
@@ -39,15 +39,9 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit
         return once(args, out);
     }
     // Before the first look, so that no change is missed while it lasts.
-    let watched = match watched(args) {
-        Ok(watched) => watched,
-        Err(error) => {
-            tell(&with_causes(&error));
-            return Ok(Exit::Usage);
-        }
-    };
+    let watched = watched(args).map_err(Refusal::of)?;
     loop {
-        let exit = once(args, out)?;
+        let exit = once(args, out).or_else(refusal::told)?;
         out.flush()?;
         if exit == Exit::Usage || !watched.wait() {
             return Ok(exit);
@@ -118,30 +112,20 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Success);
     }
-    if let Err(same) = files_apart(args, &choice) {
-        tell(&same.to_string());
-        return Ok(Exit::Usage);
-    }
+    files_apart(args, &choice).map_err(Refusal::usage)?;
     // Before anything is judged: a path that cannot be written to should not cost minutes.
     let opened = Reports::open(args, Surroundings::here()).and_then(|outputs| {
         Ok((outputs, ReceiptTo::open(args.receipt.as_deref(), args.sign_key.as_deref())?))
     });
-    let (outputs, receipt) = match opened {
-        Ok(opened) => opened,
-        Err(error) => {
-            tell(&with_causes(&error));
-            return Ok(Exit::Usage);
-        }
-    };
+    let (outputs, receipt) = opened.map_err(Refusal::of)?;
     if !args.quiet {
         choice.notes.iter().for_each(|line| note(line));
     }
     let judge = match Judge::open(choice.settings.clone()) {
         Ok(judge) => judge,
         Err(error) => {
-            tell(&error.to_string());
             outputs.failed(&error.to_string(), out)?;
-            return Ok(error.exit());
+            return Err(error.into());
         }
     };
     // A caller that names one entry wants it to be looked at.
@@ -159,23 +143,15 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         Some(path) => match KeptEntries::open(path, args.shard, &choice, &judge) {
             Ok(journal) => Some(journal),
             Err(error) => {
-                tell(&error.to_string());
-                outputs.failed(&error.to_string(), out)?;
-                return Ok(error.exit());
+                outputs.failed(&with_causes(&error), out)?;
+                return Err(error);
             }
         },
     };
     let keep = |path: &Path, judged: &EntryReport| kept.keep(path, judged);
     let judged = judge_all(args, &choice, outputs, out, assess, &keep, journal.as_mut());
-    let (exit, reports) = match judged {
-        Ok(judged) => judged,
-        // The journal is whole as far as it goes, and this host with more room, or another one, goes on from there.
-        Err(error) => {
-            let error: JournalError = error.downcast()?;
-            tell(&error.to_string());
-            return Ok(match_shard::exit(&error));
-        }
-    };
+    // Where a record cannot be kept, the journal is whole as far as it goes: this host with more room, or another one, goes on.
+    let (exit, reports) = judged?;
     if let Some(to) = receipt {
         let receipt = match &args.journal {
             None => Receipt::of(&reports, &judge),

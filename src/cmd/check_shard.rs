@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::choice::CheckChoice;
-use super::match_shard::{NotReady, configuration, host_name, shard_of, tell_lost};
+use super::match_shard::{host_name, shard_of, tell_lost};
+use super::refusal::Refusal;
 use crate::batch::pool::Judged;
 use crate::event::journal::{JournalError, JournalOf};
 use crate::judge::Judge;
@@ -29,7 +30,7 @@ impl KeptEntries {
         wish: Option<Wish>,
         choice: &CheckChoice,
         judge: &Judge,
-    ) -> Result<KeptEntries, NotReady> {
+    ) -> anyhow::Result<KeptEntries> {
         let shard = shard_of(wish)?;
         let check = check(choice, judge);
         let mut before = OfShard::default();
@@ -44,7 +45,7 @@ impl KeptEntries {
                 let differs = header.check.difference(&check);
                 let refusal = shard::refusal(path, "check", differs, [header.shard, shard]);
                 if let Some(words) = refusal {
-                    return Err(configuration(words).into());
+                    return Err(Refusal::usage(words).into());
                 }
             }
         }

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use super::{look_of, tell};
+use super::look_of;
+use super::refusal::Refusal;
 use crate::cli::{DoctorArgs, OutputFormat};
 use crate::doctor::selftest::{self, Trial, Tried};
 use crate::doctor::{self, HostLine, HostState, host, tools};
-use crate::judge::error::CheckError;
 use crate::model::exit::Exit;
 use crate::policy::allowlist::Allowlist;
 use crate::policy::decide::Strictness;
@@ -21,14 +21,7 @@ use crate::sandbox::timing;
 pub(crate) fn run(args: &DoctorArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let list = match &args.allowlist {
         None => Allowlist::built_in().clone(),
-        Some(path) => match Allowlist::load(path) {
-            Ok(list) => list,
-            Err(error) => {
-                let error = CheckError::Configuration(Box::new(error));
-                tell(&error.to_string());
-                return Ok(error.exit());
-            }
-        },
+        Some(path) => Allowlist::load(path).map_err(Refusal::usage)?,
     };
     let lines = look(list);
     match args.format {

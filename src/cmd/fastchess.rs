@@ -5,7 +5,8 @@ use std::io::Write;
 
 use clap::Parser;
 
-use super::{match_, tell, tell_usage};
+use super::refusal::Refusal;
+use super::{match_, tell_usage};
 use crate::cli::{Cli, CliCommand, FastchessArgs, OutputReader};
 use crate::model::exit::Exit;
 use crate::model::source_place::nearest;
@@ -73,13 +74,7 @@ pub(super) fn run(args: &FastchessArgs, out: &mut impl Write) -> anyhow::Result<
         )?;
         return Ok(Exit::Success);
     }
-    let words = match translated(&args.words) {
-        Ok(words) => words,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(Exit::Usage);
-        }
-    };
+    let words = translated(&args.words).map_err(Refusal::usage)?;
     let own = ["gate4k".to_owned(), "match".to_owned()];
     match Cli::try_parse_from(own.into_iter().chain(words)) {
         Ok(Cli { command: CliCommand::Match(mut own), .. }) => {

@@ -1,12 +1,12 @@
 //! The games of the files that a command was given.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::refusal::Refusal;
 use super::tell;
 use crate::event::journal::record::{Bye, StageStarted, Withdrawn};
-use crate::event::journal::{self, JournalError, JournalRecord};
+use crate::event::journal::{self, JournalRecord};
 use crate::event::pgn_source::{PgnError, PgnSource};
 use crate::event::stage::StageFormat;
 use crate::event::{config, journal_games};
@@ -43,7 +43,7 @@ fn of_journal(
     file: &Path,
     stages: &Stages,
     take: &mut dyn FnMut(FileItem<'_>),
-) -> Result<(), Exit> {
+) -> Result<(), Refusal> {
     let mut event = String::new();
     let mut formats = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();
@@ -92,14 +92,14 @@ fn of_journal(
         }
         Ok(())
     })
-    .map_err(|error| journal_told(&error))?;
+    .map_err(Refusal::usage)?;
     if let Stages::Named(name) = stages
         && !begun.iter().any(|stage| stage.name == *name)
     {
         let there: Vec<&str> = begun.iter().map(|stage| stage.name.as_str()).collect();
         let there = there.join(", ");
-        tell(&format!("{} has no stage {name:?}; there are: {there}", shown(file)));
-        return Err(Exit::Usage);
+        let words = format!("{} has no stage {name:?}; there are: {there}", shown(file));
+        return Err(Refusal::usage(words));
     }
     Ok(())
 }
@@ -108,18 +108,13 @@ fn is_wanted(stages: &Stages, stage: &StageStarted) -> bool {
     !matches!(stages, Stages::Named(name) if *name != stage.name)
 }
 
-fn journal_told(error: &JournalError) -> Exit {
-    tell(&error.to_string());
-    Exit::Usage
-}
-
 /// Hands on every game with the number of its file. A file that cannot be read is reported, and ends it all: a table
 /// that leaves out games is worse than none.
 pub(super) fn each(
     files: &[PathBuf],
     stages: &Stages,
     mut take: impl FnMut(FileItem<'_>, usize),
-) -> Result<(), Exit> {
+) -> Result<(), Refusal> {
     let mut any = false;
     for (number, file) in files.iter().enumerate() {
         let mut games: u64 = 0;
@@ -133,9 +128,9 @@ pub(super) fn each(
                 take(told, number);
             })?;
         } else {
-            let mut source = PgnSource::open(file).map_err(told)?;
+            let mut source = PgnSource::open(file).map_err(unread)?;
             while let Some(game) = source.next() {
-                take(FileItem::Game(&game.map_err(told)?), number);
+                take(FileItem::Game(&game.map_err(unread)?), number);
                 games += 1;
                 for warning in source.warnings() {
                     tell(&format!("warning: {warning}"));
@@ -149,14 +144,12 @@ pub(super) fn each(
         return Ok(());
     }
     let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
-    tell(&format!("there are no games in {}", names.join(", ")));
-    Err(Exit::Nothing)
+    Err(Refusal::new(Exit::Nothing, format!("there are no games in {}", names.join(", "))))
 }
 
-fn told(error: PgnError) -> Exit {
-    tell(&error.to_string());
-    match error {
-        PgnError::Open { source, .. } if source.kind() == ErrorKind::NotFound => Exit::Nothing,
-        _ => Exit::Usage,
+fn unread(error: PgnError) -> Refusal {
+    match &error {
+        PgnError::Open { source, .. } => Refusal::of_file(source, &error),
+        _ => Refusal::usage(error),
     }
 }

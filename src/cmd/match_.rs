@@ -8,13 +8,14 @@ use anyhow::Context;
 
 use super::match_out::{MatchEnd, Sinks};
 use super::match_settings::{MatchSettings, engine_sums};
-use super::match_shard::{self, KeptGames, NotReady};
-use super::{note, say, tell, with_causes};
+use super::match_shard::KeptGames;
+use super::refusal::Refusal;
+use super::reports::cannot;
+use super::{note, say, tell};
 use crate::cli::{DrawChoice, MatchArgs, PgnStyle, ResignChoice};
 use crate::config::Config;
 use crate::engine::process::EngineStart;
 use crate::engine::stop::{Stop, StopLevel};
-use crate::event::journal::JournalError;
 use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::game::adjudicate::{AdjudicationRules, DrawRule};
 use crate::game::clock::Patience;
@@ -44,40 +45,16 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let stop = Stop::new().context("a descriptor for stopping")?;
     let asked = stop.clone();
     listen_to_signals(move || say(while_playing(asked.ask())));
-    let (mut game, score, kept) = match prepare(args, &stop) {
-        Ok(prepared) => prepared,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(error.exit());
-        }
-    };
-    let mut sinks = match Sinks::open(args, score, kept) {
-        Ok(sinks) => sinks,
-        Err(error) => {
-            tell(&with_causes(&error));
-            return Ok(Exit::Usage);
-        }
-    };
+    let (mut game, score, kept) = prepare(args, &stop)?;
+    let mut sinks = Sinks::open(args, score, kept).map_err(Refusal::of)?;
     if let Some(path) = &args.log {
-        match Dialogue::open(path) {
-            Ok(log) => game.dialogue = Some(log),
-            Err(error) => {
-                tell(&format!("cannot write {}: {error}", shown(path)));
-                return Ok(Exit::Usage);
-            }
-        }
+        let log = Dialogue::open(path).with_context(|| cannot(path)).map_err(Refusal::of)?;
+        game.dialogue = Some(log);
     }
     sinks.recall(&game, &stop);
-    match sinks.before_the_first_game() {
-        Ok(None) => {}
-        Ok(Some(words)) => {
-            note(&words);
-            stop.raise(StopLevel::FinishGames);
-        }
-        Err(words) => {
-            tell(&words);
-            return Ok(Exit::Usage);
-        }
+    if let Some(words) = sinks.before_the_first_game().map_err(Refusal::usage)? {
+        note(&words);
+        stop.raise(StopLevel::FinishGames);
     }
     let mut failed = None;
     let mut early = None;
@@ -104,13 +81,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     }
     match (failed, early) {
         // The journal is whole, and another host, or this one with more room, goes on from there.
-        (Some(error), _) => match error.downcast::<JournalError>() {
-            Ok(error) => {
-                tell(&error.to_string());
-                Ok(match_shard::exit(&error))
-            }
-            Err(error) => Err(error),
-        },
+        (Some(error), _) => Err(error),
         (None, Some(why)) => Ok(match end {
             MatchEnd::AsMeant => Exit::Success,
             MatchEnd::Struck => Exit::Rejected,
@@ -142,14 +113,14 @@ pub(super) fn while_playing(level: StopLevel) -> &'static str {
     }
 }
 
-fn rules(args: &MatchArgs) -> Result<AdjudicationRules, CheckError> {
+fn rules(args: &MatchArgs) -> Result<AdjudicationRules, Refusal> {
     let (win, resign) = match (args.win_rule, args.resign) {
         (win, None) => (win, None),
         (win, Some(ResignChoice::OneSided(rule))) => (win, Some(rule)),
         (None, Some(ResignChoice::TwoSided(rule))) => (Some(rule), None),
         (Some(_), Some(ResignChoice::TwoSided(_))) => {
             let words = "--resign with twosided=true is a --win-rule: give one of them";
-            return Err(CheckError::Configuration(words.into()));
+            return Err(Refusal::usage(words));
         }
     };
     let named = args.draw_rule.map(|rule| match rule {
@@ -164,22 +135,18 @@ fn rules(args: &MatchArgs) -> Result<AdjudicationRules, CheckError> {
     })
 }
 
-fn configuration(error: impl std::error::Error + Send + Sync + 'static) -> CheckError {
-    CheckError::Configuration(Box::new(error))
-}
-
 fn prepare(
     args: &MatchArgs,
     stop: &Stop,
-) -> Result<(Match, MatchScore, Option<KeptGames>), NotReady> {
+) -> anyhow::Result<(Match, MatchScore, Option<KeptGames>)> {
     let mut asked: Vec<Asked> = args
         .engine
         .iter()
         .map(|words| spec::from_words(words))
         .collect::<Result<_, _>>()
-        .map_err(configuration)?;
+        .map_err(Refusal::usage)?;
     if let Some(path) = &args.engines {
-        asked.extend(spec::from_file(path).map_err(configuration)?);
+        asked.extend(spec::from_file(path).map_err(Refusal::usage)?);
     }
     if asked.len() < 2 {
         let words = format!(
@@ -189,14 +156,14 @@ fn prepare(
                 _ => "is one",
             }
         );
-        return Err(CheckError::Configuration(words.into()).into());
+        return Err(Refusal::usage(words).into());
     }
-    spec::tell_apart(&mut asked).map_err(configuration)?;
+    spec::tell_apart(&mut asked).map_err(Refusal::usage)?;
     if args.sprt.is_some() && asked.len() != 2 {
         let words = format!("--sprt tests two engines, and these are {}", asked.len());
-        return Err(CheckError::Configuration(words.into()).into());
+        return Err(Refusal::usage(words).into());
     }
-    files_apart(args, &asked).map_err(configuration)?;
+    files_apart(args, &asked).map_err(Refusal::usage)?;
     let sums = args.journal.is_some().then(|| engine_sums(&asked)).transpose()?;
     let mut judge = None;
     let engines = asked
@@ -216,7 +183,7 @@ fn prepare(
     let tables = if args.syzygy.is_empty() {
         None
     } else {
-        let tables = Tables::open(&args.syzygy).map_err(configuration)?;
+        let tables = Tables::open(&args.syzygy).map_err(Refusal::usage)?;
         Some(match args.syzygy_pieces {
             Some(most) => tables.up_to(most.get()),
             None => tables,
@@ -292,31 +259,31 @@ fn files_apart(args: &MatchArgs, asked: &[Asked]) -> Result<(), SameFile> {
 }
 
 /// The plan of the games.
-fn schedule(args: &MatchArgs, engines: usize) -> Result<MatchSchedule, CheckError> {
+fn schedule(args: &MatchArgs, engines: usize) -> Result<MatchSchedule, Refusal> {
     let colours = if args.no_reverse { ColourOrder::InTurn } else { ColourOrder::Reversed };
     let (rounds, games) = (args.rounds.get(), args.games.get());
     let schedule = MatchSchedule::new(engines, args.schedule, rounds, games, colours);
     let Some(seeds) = args.seeds else { return Ok(schedule) };
     if args.schedule != Meetings::Gauntlet {
         let words = "--seeds are of a gauntlet: give --schedule gauntlet, too";
-        return Err(CheckError::Configuration(words.into()));
+        return Err(Refusal::usage(words));
     }
     if seeds.get() >= engines {
         let words = format!("--seeds {seeds} leaves no opponent: these are {engines} engines");
-        return Err(CheckError::Configuration(words.into()));
+        return Err(Refusal::usage(words));
     }
     Ok(schedule.seeded(seeds.get()))
 }
 
 /// Refuses engines that cannot play Chess960, before the first game. Each is started for it.
-fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Result<(), CheckError> {
+fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Result<(), Refusal> {
     if let Some(engine) = engines.iter().find(|engine| engine.subset == UciSubset::Rule79) {
         let words = format!(
             "{} may be sent only what rule 7.9 lists, which has no start positions and no UCI_Chess960: an entry is \
              for classical chess; Chess960 is played by programs that you trust (cmd=)",
             engine.name
         );
-        return Err(CheckError::Configuration(words.into()));
+        return Err(Refusal::usage(words));
     }
     let without = runner::without_chess960(engines, bounds, stop);
     if without.is_empty() {
@@ -325,14 +292,14 @@ fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Resul
     let offers = if without.len() == 1 { "offers" } else { "offer" };
     let words =
         format!("{} {offers} no option UCI_Chess960, and cannot play Chess960", all(&without));
-    Err(CheckError::Configuration(words.into()))
+    Err(Refusal::usage(words))
 }
 
 fn engine(
     asked: Asked,
     args: &MatchArgs,
     judge: &mut Option<Arc<Judge>>,
-) -> Result<Engine, CheckError> {
+) -> anyhow::Result<Engine> {
     let control = asked.control.unwrap_or(args.tc);
     let margin = asked.margin;
     if asked.subset == UciSubset::Rule79 && !control.is_plain_clock() {
@@ -341,13 +308,13 @@ fn engine(
              tc=10+0.1, or fen=yes if it knows the rest of UCI",
             asked.name
         );
-        return Err(CheckError::Configuration(words.into()));
+        return Err(Refusal::usage(words).into());
     }
     let memory = asked.memory.or(args.memory);
     let (start, mut options) = match asked.source {
         EngineSource::Program(mut program) => {
             program.memory = memory;
-            program.look().map_err(|why| CheckError::Configuration(why.into()))?;
+            program.look().map_err(Refusal::usage)?;
             (EngineStart::Trusted(program), Vec::new())
         }
         EngineSource::Entry(path) => {
@@ -373,7 +340,7 @@ fn engine(
             }
             if !entry.submission.is_whole() {
                 let what = "a file far beyond 4096 bytes".into();
-                return Err(CheckError::Nothing { path, what });
+                return Err(CheckError::Nothing { path, what }.into());
             }
             let size = judge.measure(&path)?.size;
             if size.total > size.limit {
@@ -397,7 +364,7 @@ fn book(
     args: &MatchArgs,
     schedule: &MatchSchedule,
     engines: &[Arc<Engine>],
-) -> Result<Option<(Book, Sequence)>, CheckError> {
+) -> Result<Option<(Book, Sequence)>, Refusal> {
     let order = match args.shuffle {
         Some(seed) => BookOrder::Shuffled { seed },
         None => BookOrder::Sequential,
@@ -410,7 +377,7 @@ fn book(
         }
         let most = schedule.openings().saturating_add(start).min(StartNumber::count(variant));
         let book = Book::of_starts(BookPart { plies: None, most, order, variant });
-        let book = book.map_err(configuration)?;
+        let book = book.map_err(Refusal::usage)?;
         let sequence = Sequence::new(book.openings().len(), BookOrder::Sequential, start);
         return Ok(Some((book, sequence)));
     };
@@ -421,9 +388,9 @@ fn book(
         order,
         variant,
     };
-    let book = Book::read(path, wanted).map_err(configuration)?;
+    let book = Book::read(path, wanted).map_err(Refusal::usage)?;
     if let Some(engine) = engines.iter().find(|engine| engine.subset == UciSubset::Rule79) {
-        book.require_move_lists(&engine.name).map_err(configuration)?;
+        book.require_move_lists(&engine.name).map_err(Refusal::usage)?;
     }
     let sequence = Sequence::new(book.openings().len(), order, start);
     Ok(Some((book, sequence)))

@@ -4,10 +4,9 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::note;
+use super::refusal::Refusal;
 use crate::cli::MatchArgs;
 use crate::event::journal::{JournalError, JournalOf};
-use crate::judge::error::CheckError;
-use crate::model::exit::Exit;
 use crate::model::game::result::GameResult;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
@@ -15,45 +14,13 @@ use crate::runner::schedule::{MatchSchedule, ScheduledGame};
 use crate::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, VERSION};
 use crate::shard::{self, LostEnd, Shard, Wish, scheduler};
 
-/// A match that cannot begin.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum NotReady {
-    /// The engines, the settings or this host.
-    #[error(transparent)]
-    Check(#[from] CheckError),
-    /// The journal.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-}
-
-impl NotReady {
-    pub(super) fn exit(&self) -> Exit {
-        match self {
-            NotReady::Check(error) => error.exit(),
-            NotReady::Journal(error) => exit(error),
-        }
-    }
-}
-
-/// Undecided where another try may go well: the disk has room again, the other runner has ended.
-pub(super) fn exit(error: &JournalError) -> Exit {
-    match error {
-        JournalError::Write { .. } | JournalError::Locked { .. } => Exit::Undecided,
-        _ => Exit::Usage,
-    }
-}
-
-pub(super) fn configuration(words: impl ToString) -> CheckError {
-    CheckError::Configuration(words.to_string().into())
-}
-
 /// The shard that is asked for, or all of the run.
-pub(super) fn shard_of(wish: Option<Wish>) -> Result<Shard, CheckError> {
+pub(super) fn shard_of(wish: Option<Wish>) -> Result<Shard, Refusal> {
     match wish {
         None => Ok(Shard::WHOLE),
         Some(Wish::Given(shard)) => Ok(shard),
         Some(Wish::Auto(of)) => {
-            scheduler::shard(of, &|name| std::env::var(name).ok()).map_err(configuration)
+            scheduler::shard(of, &|name| std::env::var(name).ok()).map_err(Refusal::usage)
         }
     }
 }
@@ -106,7 +73,7 @@ impl KeptGames {
         args: &MatchArgs,
         run: MatchRun,
         plan: &MatchSchedule,
-    ) -> Result<KeptGames, NotReady> {
+    ) -> anyhow::Result<KeptGames> {
         let shard = shard_of(args.shard)?;
         let mark = run.mark();
         let mut header: Option<ShardHeader> = None;
@@ -133,7 +100,7 @@ impl KeptGames {
                 let differs = header.run.difference(&run);
                 let refusal = shard::refusal(path, "match", differs, [header.shard, shard]);
                 if let Some(words) = refusal {
-                    return Err(configuration(words).into());
+                    return Err(Refusal::usage(words).into());
                 }
             }
         }

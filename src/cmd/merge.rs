@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use super::{match_shard, merge_check, merge_match, merge_watch, tell};
+use super::refusal::Refusal;
+use super::{merge_check, merge_match, merge_watch};
 use crate::cli::{MergeArgs, ReportTo};
 use crate::files::outputs::{self, NamedPath};
 use crate::model::exit::Exit;
 use crate::receipt::sign;
 use crate::shard;
-use crate::shard::parts::MergeError;
 
 /// Merges journals of matches or of checks. An error that another try may mend is [`Exit::Undecided`].
 pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -24,28 +24,11 @@ pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let mut outputs: Vec<NamedPath<'_>> =
         outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
     outputs.extend(args.report.iter().filter_map(ReportTo::file));
-    if let Err(same) = outputs::distinct(&outputs, &journals) {
-        tell(&same.to_string());
-        return Ok(Exit::Usage);
-    }
-    let watched = match &args.watch {
-        None => Ok(None),
-        Some(file) => merge_watch::ended(args, file).map(Some),
-    };
-    let merged = watched.and_then(|ended| match ended {
-        Some(args) => merge_match::run(&args, out),
+    outputs::distinct(&outputs, &journals).map_err(Refusal::usage)?;
+    match &args.watch {
         None => merge(args, out),
-    });
-    let error = match merged {
-        Ok(exit) => return Ok(exit),
-        Err(error) => error.downcast::<MergeError>()?,
-    };
-    tell(&error.to_string());
-    Ok(match error {
-        MergeError::Empty(_) | MergeError::Changed(_) => Exit::Undecided,
-        MergeError::Journal(error) => match_shard::exit(&error),
-        MergeError::OtherRun { .. } | MergeError::Twice { .. } => Exit::Usage,
-    })
+        Some(file) => merge_match::run(&merge_watch::ended(args, file)?, out),
+    }
 }
 
 fn merge(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {

@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use super::merge_match::{gap_words, tell_empty};
+use super::note;
 use super::receipt_to::{ReceiptTo, receipt};
+use super::refusal::Refusal;
 use super::reports::{Extent, Reports, WantedReports};
 use super::surroundings::Surroundings;
 use super::total::Total;
-use super::{note, tell, with_causes};
 use crate::cli::{MergeArgs, OutputFormat};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
@@ -17,19 +18,17 @@ use crate::shard::checked::Checked;
 /// Reports what the shards found; an entry that none of them has is undecided.
 pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if args.pgn.is_some() {
-        tell("--pgn is of a match, and these are shards of a check");
-        return Ok(Exit::Usage);
+        return Err(Refusal::usage("--pgn is of a match, and these are shards of a check").into());
     }
     let Some(mut checked) = Checked::read(&args.journals)? else { return Ok(Exit::Nothing) };
     tell_empty(checked.parts.empty(), args)?;
     let gaps = checked.gaps();
     if !gaps.is_empty() && !args.partial {
         let lines = gap_words(&gaps, "entry");
-        tell(&format!(
+        return Err(Refusal::new(Exit::Undecided, format!(
             "this is not the whole check: {}; judge them all, or report what there is with --partial",
             lines.join(", ")
-        ));
-        return Ok(Exit::Undecided);
+        )).into());
     }
     let wanted = WantedReports {
         report: &args.report,
@@ -40,13 +39,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let opened = Reports::open(wanted, Surroundings::here()).and_then(|outputs| {
         Ok((outputs, ReceiptTo::open(args.receipt.as_deref(), args.sign_key.as_deref())?))
     });
-    let (outputs, receipt_to) = match opened {
-        Ok(opened) => opened,
-        Err(error) => {
-            tell(&with_causes(&error));
-            return Ok(Exit::Usage);
-        }
-    };
+    let (outputs, receipt_to) = opened.map_err(Refusal::of)?;
     let receipt = receipt_to.is_some().then(|| receipt(&checked));
     let mut total = Total::new(outputs);
     for (number, listed) in checked.check.entries.iter().enumerate() {

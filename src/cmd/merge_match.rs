@@ -9,7 +9,8 @@ use anyhow::Context;
 use super::game_line;
 use super::match_out::results;
 use super::match_test::OrderedTest;
-use super::{note, tell};
+use super::note;
+use super::refusal::Refusal;
 use crate::cli::MergeArgs;
 use crate::event::journal;
 use crate::model::exit::Exit;
@@ -23,8 +24,10 @@ use crate::shard::whole::Whole;
 /// Counts and prints; what is not whole is [`Exit::Undecided`], unless that was asked for.
 pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if let Some(option) = of_checks(args) {
-        tell(&format!("{option} is of a check, and these are shards of a match"));
-        return Ok(Exit::Usage);
+        return Err(Refusal::usage(format!(
+            "{option} is of a check, and these are shards of a match"
+        ))
+        .into());
     }
     let Some(whole) = Whole::read(&args.journals)? else { return Ok(Exit::Nothing) };
     let run = &whole.run;
@@ -35,17 +38,19 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     tell_empty(whole.parts.empty(), args)?;
     if !gaps.is_empty() && !args.partial && decided_before_a_gap(&whole)?.is_none() {
         let lines = gap_words(&gaps, "game");
-        tell(&format!(
+        return Err(Refusal::new(Exit::Undecided, format!(
             "this is not the whole match: {}; play it to the end, or count what there is with --partial",
             lines.join(", ")
-        ));
-        return Ok(Exit::Undecided);
+        )).into());
     }
     let mut pgn = match &args.pgn {
         None => None,
         Some(path) if journal::is_journal(path) => {
-            tell(&format!("{} is a journal: --pgn takes the file to write to", shown(path)));
-            return Ok(Exit::Usage);
+            return Err(Refusal::usage(format!(
+                "{} is a journal: --pgn takes the file to write to",
+                shown(path)
+            ))
+            .into());
         }
         Some(path) => {
             let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);

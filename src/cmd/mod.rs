@@ -32,6 +32,7 @@ mod output;
 mod pack;
 mod ratings;
 mod receipt_to;
+mod refusal;
 mod replay_question;
 mod reports;
 mod run;
@@ -114,7 +115,7 @@ fn run(cli: Cli) -> Exit {
         CliCommand::Completions(args) => shell::completions(&args, &mut out),
         CliCommand::Man(args) => shell::man(&args, &mut out),
     };
-    let done = done.and_then(|exit| {
+    let done = done.or_else(refusal::told).and_then(|exit| {
         out.flush()?;
         Ok(exit)
     });

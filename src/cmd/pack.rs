@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::entry_file;
+use super::refusal::{self, Refusal};
 use super::reports::cannot;
 use super::tell;
 use super::watch::Watched;
@@ -42,15 +43,10 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     if !args.watch {
         return once(args, out);
     }
-    let watched = match Watched::new(std::slice::from_ref(&args.source), &[&args.output]) {
-        Ok(watched) => watched,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(Exit::Usage);
-        }
-    };
+    let watched = Watched::new(std::slice::from_ref(&args.source), &[&args.output])
+        .map_err(Refusal::usage)?;
     loop {
-        let exit = once(args, out)?;
+        let exit = once(args, out).or_else(refusal::told)?;
         out.flush()?;
         if exit == Exit::Usage || !watched.wait() {
             return Ok(exit);
@@ -60,64 +56,42 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
 
 /// Packs, proves, writes. Where nothing works, nothing is written.
 fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    if let Err(refused) = entry_file::may_write(&args.output, &args.source, args.force) {
-        tell(&refused);
-        return Ok(Exit::Usage);
-    }
-    let source = match read::bytes(&args.source, SOURCE) {
-        Ok(source) => source,
-        Err(error) => {
-            tell(&format!("cannot read the source {}: {error}", shown(&args.source)));
-            return Ok(Exit::Nothing);
-        }
-    };
+    entry_file::may_write(&args.output, &args.source, args.force).map_err(Refusal::usage)?;
+    let source = read::bytes(&args.source, SOURCE).map_err(|error| {
+        let words = format!("cannot read the source {}: {error}", shown(&args.source));
+        Refusal::new(Exit::Nothing, words)
+    })?;
     if source.trim_ascii().is_empty() {
-        tell(&format!("the source {} is empty", shown(&args.source)));
-        return Ok(Exit::Usage);
+        return Err(Refusal::usage(format!("the source {} is empty", shown(&args.source))).into());
     }
     let Some(language) = Language::of(&args.source, &source) else {
-        tell(&format!(
+        let words = format!(
             "the language of {} is unknown: its name ends in none of .c .cc .cpp .rs .py .pl, its first line tells no \
              language, and it is no executable (ELF) file; give it the ending of its language",
             shown(&args.source)
-        ));
-        return Ok(Exit::Usage);
+        );
+        return Err(Refusal::usage(words).into());
     };
     let recipe = Recipe::new(language, args.with.as_deref(), args.flags.as_deref());
-    if let Err(refused) = may_build(&recipe.program) {
-        tell(&refused);
-        return Ok(Exit::Usage);
-    }
-    let judge = match Judge::open(Settings {
-        quick: args.quick,
-        strict: args.strict,
-        ..Settings::default()
-    }) {
-        Ok(judge) => judge,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(error.exit());
-        }
-    };
+    may_build(&recipe.program).map_err(Refusal::usage)?;
+    let judge =
+        Judge::open(Settings { quick: args.quick, strict: args.strict, ..Settings::default() })?;
     let all = candidate::all(&source, &recipe);
     let fits = |candidate: &&Candidate| Bytes::of(&candidate.bytes) <= Bytes::LIMIT_4K;
     if let Some(smallest) = all.first().filter(|smallest| !fits(smallest)) {
         let size = Bytes::of(&smallest.bytes);
         let over = size.saturating_sub(Bytes::LIMIT_4K);
-        tell(&format!(
+        return Err(Refusal::new(Exit::Rejected, format!(
             "the smallest that it packs to is {size}, {over} over the limit; nothing was written"
-        ));
-        return Ok(Exit::Rejected);
+        )).into());
     }
     let mut failed: Option<EntryReport> = None;
     for candidate in all.iter().filter(fits).take(TRIALS) {
         let report = prove(&judge, candidate, args)?;
         if report.verdict == Verdict::Accepted {
             // The file there may have changed while the candidate was judged.
-            if let Err(refused) = entry_file::may_write(&args.output, &args.source, args.force) {
-                tell(&refused);
-                return Ok(Exit::Usage);
-            }
+            entry_file::may_write(&args.output, &args.source, args.force)
+                .map_err(Refusal::usage)?;
             entry_file::write(&args.output, &candidate.bytes)
                 .with_context(|| cannot(&args.output))?;
             tell_of(candidate, &args.output, args.quick, out)?;

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use super::games::{self, FileItem};
-use super::{look_of, tell};
+use super::look_of;
+use super::refusal::Refusal;
 use crate::cli::{OutputFormat, RatingsArgs, SprtScale};
 use crate::event::duel::duel;
 use crate::event::field::FieldBuilder;
@@ -17,7 +18,7 @@ use crate::view::ratings as report;
 pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut results = Results::default();
     let mut field = FieldBuilder::default();
-    let read = games::each(&args.files, &games::Stages::All, |told, file| {
+    games::each(&args.files, &games::Stages::All, |told, file| {
         // All stages are wanted: nothing is ever taken back.
         let FileItem::Game(game) = told else { return };
         let mut game = game.clone();
@@ -30,13 +31,10 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
         if game.white.name != game.black.name {
             field.add(&game, file);
         }
-    });
-    if let Err(exit) = read {
-        return Ok(exit);
-    }
+    })?;
     if results.names().is_empty() {
-        tell("no game between two engines has a result");
-        return Ok(Exit::Nothing);
+        let words = "no game between two engines has a result";
+        return Err(Refusal::new(Exit::Nothing, words).into());
     }
     let list = results.rate(&Model { offset: args.offset, ..Model::default() });
     let test = args.sprt.map(|sprt| Sprt {
@@ -54,11 +52,9 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
         _ => None,
     };
     if test.is_some() && duel.is_none() {
-        tell(&format!(
-            "--sprt needs the games of two engines, but these are of {}",
-            list.rated.len()
-        ));
-        return Ok(Exit::Usage);
+        let count = list.rated.len();
+        let words = format!("--sprt needs the games of two engines, but these are of {count}");
+        return Err(Refusal::usage(words).into());
     }
     let page = match args.format {
         OutputFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{confinement, tell};
+use super::confinement;
+use super::refusal::Refusal;
 use crate::cli::ReplayQuestionArgs;
 use crate::config::Config;
 use crate::engine::stop::Stop;
@@ -27,41 +28,13 @@ const LINE: usize = 4000;
 
 /// Sends the commands, prints both directions with their times, and tells whether every question was answered.
 pub(crate) fn run(args: &ReplayQuestionArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    match replay(args, out) {
-        Ok(exit) => Ok(exit),
-        Err(Failed::Check(error)) => {
-            tell(&error.to_string());
-            Ok(error.exit())
-        }
-        Err(Failed::Output(error)) => Err(error.into()),
-    }
-}
-
-enum Failed {
-    /// There is nothing to send, or nobody to send it to.
-    Check(CheckError),
-    /// Nothing can be printed.
-    Output(std::io::Error),
-}
-
-impl<E: Into<CheckError>> From<E> for Failed {
-    fn from(error: E) -> Failed {
-        Failed::Check(error.into())
-    }
-}
-
-fn wrong(words: String) -> CheckError {
-    CheckError::Configuration(words.into())
-}
-
-fn replay(args: &ReplayQuestionArgs, out: &mut impl Write) -> Result<Exit, Failed> {
     let text = read::text(&args.report, read::RECEIPT)
-        .map_err(|error| wrong(format!("cannot read {}: {error}", shown(&args.report))))?;
+        .map_err(|error| Refusal::usage(format!("cannot read {}: {error}", shown(&args.report))))?;
     let report: Value = serde_json::from_str(&text).map_err(|error| {
         let path = shown(&args.report);
-        wrong(format!("{path} is no report of `gate4k check --format json`: {error}"))
+        Refusal::usage(format!("{path} is no report of `gate4k check --format json`: {error}"))
     })?;
-    let (path, commands) = question(&report, args).map_err(wrong)?;
+    let (path, commands) = question(&report, args).map_err(Refusal::usage)?;
     let path = args.entry.clone().unwrap_or(path);
     let settings = Settings {
         waivers: Config::waivers_here()?,
@@ -76,7 +49,7 @@ fn replay(args: &ReplayQuestionArgs, out: &mut impl Write) -> Result<Exit, Faile
     let printed = Printed { began: confined.started(), out, failed: None };
     let wire = Stop::new().and_then(|stop| Wire::new(pipes, stop, printed));
     let mut wire =
-        wire.map_err(|error| wrong(format!("the pipes to it cannot be used: {error}")))?;
+        wire.map_err(|error| Refusal::usage(format!("the pipes to it cannot be used: {error}")))?;
     let mut end = None;
     for command in &commands {
         if let Err(silence) = ask(&mut wire, command, limits) {
@@ -108,7 +81,7 @@ fn replay(args: &ReplayQuestionArgs, out: &mut impl Write) -> Result<Exit, Faile
     let written = failed.map_or(Ok(()), Err).and_then(|()| {
         last.iter().try_for_each(|line| writeln!(out, "{}", escape(line.as_bytes(), LINE)))
     });
-    written.map_err(Failed::Output)?;
+    written?;
     Ok(if end.is_none() { Exit::Success } else { Exit::Rejected })
 }
 

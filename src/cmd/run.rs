@@ -39,13 +39,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     // Before any thread is started, so that each inherits it and no signal finds one that would die of it.
     let signals = signals()?;
     let attached = attach(args);
-    let (attached, judge) = match attached {
-        Ok(attached) => attached,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(error.exit());
-        }
-    };
+    let (attached, judge) = attached?;
     let AttachedEntry { confined, ended, notes } = attached;
     let_go()?;
     for note in notes {

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use super::refusal::Refusal;
 use super::watch::Watched;
 use super::{NO_ENTRY, look_of, settings, size_apply, tell};
 use crate::batch::discover;
@@ -18,29 +19,16 @@ const REMEMBERED: usize = 8;
 /// Measures and prints; an entry over the limit makes the outcome [`Exit::Rejected`].
 pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if args.entry.entries.is_empty() {
-        tell(NO_ENTRY);
-        return Ok(Exit::Usage);
+        return Err(Refusal::usage(NO_ENTRY).into());
     }
-    let judge = match Judge::open(settings(&args.entry)) {
-        Ok(judge) => judge,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(error.exit());
-        }
-    };
+    let judge = Judge::open(settings(&args.entry))?;
     if let (Some(number), Some(output)) = (args.apply, &args.output) {
         return size_apply::run(args, number, output, out);
     }
     if !args.watch {
         return Ok(once(args, &judge, out)?.1);
     }
-    let watched = match Watched::new(&args.entry.entries, &[]) {
-        Ok(watched) => watched,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(Exit::Usage);
-        }
-    };
+    let watched = Watched::new(&args.entry.entries, &[]).map_err(Refusal::usage)?;
     let mut history = History::default();
     loop {
         let (measured, exit) = once(args, &judge, out)?;

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::entry_file;
+use super::refusal::Refusal;
 use super::reports::cannot;
+use super::settings;
 use super::worker_lines::{ProgressLook, WorkerLines};
-use super::{settings, tell};
 use crate::batch::pool::PoolWatch;
 use crate::cli::SizeArgs;
 use crate::judge::error::CheckError;
@@ -34,28 +35,13 @@ pub(super) fn run(
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     let [path] = args.entry.entries.as_slice() else {
-        tell("--apply needs one <ENTRY>, and no more: a hint is about a single file");
-        return Ok(Exit::Usage);
+        let words = "--apply needs one <ENTRY>, and no more: a hint is about a single file";
+        return Err(Refusal::usage(words).into());
     };
     // The check proves it; games and what can only advise would tell no more of a stub.
-    let judge = match Judge::open(Settings { quick: true, ..settings(&args.entry) }) {
-        Ok(judge) => judge,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(error.exit());
-        }
-    };
-    let (file, hint) = match chosen(&judge, path, number) {
-        Ok(found) => found,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(error.exit());
-        }
-    };
-    if let Err(refused) = entry_file::may_write(output, &file, args.force) {
-        tell(&refused);
-        return Ok(Exit::Usage);
-    }
+    let judge = Judge::open(Settings { quick: true, ..settings(&args.entry) })?;
+    let (file, hint) = chosen(&judge, path, number)?;
+    entry_file::may_write(output, &file, args.force).map_err(Refusal::usage)?;
     let look = if args.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
     let lines = WorkerLines::new(look, 1, 1);
     let jobs = judge.settings().jobs;
@@ -70,17 +56,17 @@ pub(super) fn run(
     if !worse.is_empty() {
         out.write_all(human::entry(&after, Look::of_width(text::width())).as_bytes())?;
         let rules: Vec<&str> = worse.iter().map(|rule| rule.name()).collect();
-        tell(&format!(
-            "with hint {number} it no longer keeps {}; above is why, and nothing was written",
-            rules.join(", ")
-        ));
-        return Ok(Exit::Rejected);
+        return Err(Refusal::new(
+            Exit::Rejected,
+            format!(
+                "with hint {number} it no longer keeps {}; above is why, and nothing was written",
+                rules.join(", ")
+            ),
+        )
+        .into());
     }
     // The file there may have changed while the copy was judged.
-    if let Err(refused) = entry_file::may_write(output, &file, args.force) {
-        tell(&refused);
-        return Ok(Exit::Usage);
-    }
+    entry_file::may_write(output, &file, args.force).map_err(Refusal::usage)?;
     entry_file::write(output, &hint.entry).with_context(|| cannot(output))?;
     writeln!(
         out,

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     let stages = args.stage.clone().map_or(Stages::Last, Stages::Named);
     let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
     let (mut format, mut annulled, mut withdrawn) = (None, Vec::new(), Vec::new());
-    let read = games::each(&args.files, &stages, |told, number| match told {
+    games::each(&args.files, &stages, |told, number| match told {
         FileItem::Game(game) => {
             if let Termination::Annulled(reason) = &game.record.ending.reason {
                 let place = game.round.map(|at| format!("{at}, ")).unwrap_or_default();
@@ -39,10 +39,7 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
             withdrawn.push((one.engine.clone(), one.played));
         }
         FileItem::End => all.append(std::mem::take(&mut file)),
-    });
-    if let Err(exit) = read {
-        return Ok(exit);
-    }
+    })?;
     let mut counted = {
         let mut field = all.finish();
         for (engine, played) in &withdrawn {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{choice, tell, with_causes};
+use super::refusal::{self, Refusal};
+use super::{choice, tell};
 use crate::cli::{OutputFormat, VerifyArgs};
 use crate::files::read;
-use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::judge::{EntryDigest, Judge};
 use crate::model::exit::Exit;
@@ -24,14 +24,8 @@ const SCHEMA: &str = "gate4k/verify/1";
 
 /// Compares and prints; where each entry has a receipt that holds, the outcome is the worst verdict.
 pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    match compare(args, out) {
-        Ok(exit) => Ok(exit),
-        Err(error) => {
-            let exit = error.downcast_ref().map_or(Exit::Usage, CheckError::exit);
-            tell(&with_causes(&error));
-            Ok(exit)
-        }
-    }
+    let compared = compare(args, out).or_else(refusal::told);
+    compared.map_err(|error| Refusal::of(error).into())
 }
 
 /// A receipt that was read, and whether the key that was given signed it.

@@ -8,9 +8,9 @@ use std::time::SystemTime;
 use anyhow::Context;
 
 use super::live_pgn;
-use super::views::told;
+use super::views::unread;
 use crate::cli::ExportWhat;
-use crate::cmd::tell;
+use crate::cmd::refusal::Refusal;
 use crate::event::broadcast::{Broadcast, Follower, RecordedError};
 use crate::event::config::EventConfig;
 use crate::event::export;
@@ -36,20 +36,13 @@ pub(super) fn run(
     let mut follower = Follower::new(config);
     match what {
         ExportWhat::Site(args) if !args.games.is_empty() => {
-            match Broadcast::recorded(config, &args.games) {
-                Ok(broadcast) => follower.broadcast = broadcast,
-                Err(error) => {
-                    tell(&error.to_string());
-                    let is_missing = matches!(&error, RecordedError::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound);
-                    return Ok(if is_missing { Exit::Nothing } else { Exit::Usage });
-                }
-            }
+            let recorded = Broadcast::recorded(config, &args.games);
+            follower.broadcast = recorded.map_err(|error| match &error {
+                RecordedError::Read { source, .. } => Refusal::of_file(source, &error),
+                _ => Refusal::usage(error),
+            })?;
         }
-        _ => {
-            if let Err(error) = follower.look(config) {
-                return Ok(told(&config.path, &error));
-            }
-        }
+        _ => drop(follower.look(config).map_err(unread(&config.path))?),
     }
     let kind = match what {
         ExportWhat::Html(_) => SiteKind::Alone,
@@ -84,9 +77,7 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
     let journal = EventConfig::load_recorded(event)
         .map_or_else(|_| event.with_extension("journal"), |config| config.journal);
     let mut ledger = Ledger::default();
-    if let Err(error) = journal::read(&journal, &mut |_, record| ledger.apply(record)) {
-        return Ok(told(event, &error));
-    }
+    journal::read(&journal, &mut |_, record| ledger.apply(record)).map_err(unread(event))?;
     let settings = ledger.header.map(|header| header.settings).unwrap_or_default();
     out.write_all(settings.as_bytes())?;
     Ok(Exit::Success)
@@ -95,9 +86,7 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
 /// How far it is, for programs.
 pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut follower = Follower::new(config);
-    if let Err(error) = follower.look(config) {
-        return Ok(told(&config.path, &error));
-    }
+    follower.look(config).map_err(unread(&config.path))?;
     let (broadcast, now) = (&follower.broadcast, SystemTime::now());
     let site = Site { config, broadcast, running: &[], now, kind: SiteKind::Exported };
     writeln!(out, "{}", serde_json::to_string_pretty(&site.status())?)?;
@@ -113,11 +102,8 @@ fn pgn(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
             failed = Some(error);
         }
     });
-    match (read, failed) {
-        (Err(error), _) => Ok(told(&config.path, &error)),
-        (Ok(()), Some(error)) => Err(error.into()),
-        (Ok(()), None) => Ok(Exit::Success),
-    }
+    read.map_err(unread(&config.path))?;
+    failed.map_or(Ok(Exit::Success), |error| Err(error.into()))
 }
 
 /// The file that names the files of an exported site, by which the next export knows those that are no more.

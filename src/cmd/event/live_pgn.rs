@@ -8,21 +8,18 @@ use std::thread;
 use std::time::Duration;
 
 use super::following::Following;
-use crate::cmd::tell;
+use crate::cmd::refusal::Refusal;
+use crate::cmd::reports::cannot;
 use crate::event::config::EventConfig;
 use crate::files::write::replace;
 use crate::model::exit::Exit;
-use crate::model::text::shown;
 
 /// The interval between two looks for changes.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Follows the event to its end.
 pub(super) fn run(config: &EventConfig, file: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
-    if let Err(same) = super::stream::apart(config, "--live", file) {
-        tell(&same.to_string());
-        return Ok(Exit::Usage);
-    }
+    super::stream::apart(config, "--live", file).map_err(Refusal::usage)?;
     // The games of this host come first.
     let _ = rustix::process::nice(10);
     let mut event = Following::new(config);
@@ -49,10 +46,9 @@ pub(super) fn run(config: &EventConfig, file: &Path, out: &mut impl Write) -> an
         if !changes.is_none() || written.is_none() {
             let text = broadcast.live_pgn(config);
             if written.as_ref() != Some(&text) {
-                if let Err(error) = replace(file, &text) {
-                    tell(&format!("cannot write {}: {error}; name another file", shown(file)));
-                    return Ok(Exit::Usage);
-                }
+                let cannot =
+                    |error| Refusal::usage(format!("{}: {error}; name another file", cannot(file)));
+                replace(file, &text).map_err(cannot)?;
                 written = Some(text);
             }
         }

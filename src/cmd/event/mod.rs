@@ -18,7 +18,8 @@ mod watch;
 use std::io::Write;
 use std::path::Path;
 
-use super::{look_of, tell};
+use super::look_of;
+use super::refusal::Refusal;
 use crate::cli::{EventCommand, ExportWhat, OutputFormat};
 use crate::event::conduct::EventError;
 use crate::event::config::{EventConfig, EventConfigError};
@@ -94,7 +95,7 @@ fn with_entries(
     path: &Path,
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    with_config(EventConfig::load(path), then)
+    then(&EventConfig::load(path).map_err(unread)?)
 }
 
 /// Reads the event first. Nothing is started, so that an event can be shown and ruled on for ever, wherever its entries went.
@@ -102,34 +103,18 @@ fn with(
     path: &Path,
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    with_config(EventConfig::load_recorded(path), then)
+    then(&EventConfig::load_recorded(path).map_err(unread)?)
 }
 
-fn with_config(
-    read: Result<EventConfig, EventConfigError>,
-    then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
-) -> anyhow::Result<Exit> {
-    match read {
-        Ok(config) => then(&config),
-        Err(error) => {
-            tell(&error.to_string());
-            Ok(match error {
-                EventConfigError::Read { source, .. }
-                    if source.kind() == std::io::ErrorKind::NotFound =>
-                {
-                    Exit::Nothing
-                }
-                _ => Exit::Usage,
-            })
-        }
+fn unread(error: EventConfigError) -> Refusal {
+    match &error {
+        EventConfigError::Read { source, .. } => Refusal::of_file(source, &error),
+        _ => Refusal::usage(error),
     }
 }
 
-/// Tells an error; the exit code that it stands for.
-fn failed(error: &EventError) -> Exit {
-    tell(&error.to_string());
-    match error {
-        EventError::Check(error) => error.exit(),
-        _ => Exit::Usage,
-    }
+/// An error of the event itself, with the exit code that it stands for.
+fn failed(error: EventError) -> Refusal {
+    let exit = if let EventError::Check(error) = &error { error.exit() } else { Exit::Usage };
+    Refusal::new(exit, error)
 }

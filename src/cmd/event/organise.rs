@@ -8,7 +8,8 @@ use anyhow::Context;
 
 use super::{failed, typed};
 use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawArgs};
-use crate::cmd::tell;
+use crate::cmd::refusal::Refusal;
+use crate::cmd::reports::cannot;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{Audience, Conductor, TableMoment};
@@ -36,38 +37,26 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         (None, None) => return Ok(Exit::Usage),
     };
     if let Some(missing) = args.book.iter().find(|book| !book.is_file()) {
-        tell(&format!("there is no file {}; --book names a file of openings", shown(missing)));
-        return Ok(Exit::Usage);
+        let words = format!("there is no file {}; --book names a file of openings", shown(missing));
+        return Err(Refusal::usage(words).into());
     }
-    let text = match template(args.like.into(), contestants, beside, &args.book) {
-        Ok(text) => text,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(match error {
-                config::NoEntries::TooFew { .. } => Exit::Nothing,
-                config::NoEntries::Read { .. } | config::NoEntries::Engines(_) => Exit::Usage,
-            });
-        }
-    };
+    let text = template(args.like.into(), contestants, beside, &args.book).map_err(|error| {
+        let is_empty = matches!(error, config::NoEntries::TooFew { .. });
+        Refusal::new(if is_empty { Exit::Nothing } else { Exit::Usage }, error)
+    })?;
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = match opened {
-        Ok(file) => file,
-        Err(error) => {
-            let why = match error.kind() {
-                ErrorKind::AlreadyExists => {
-                    "it is there already; remove it, or name a new file".into()
-                }
-                ErrorKind::NotFound => "there is no such folder; make it, or name another".into(),
-                _ => error.to_string(),
-            };
-            tell(&format!("cannot write {}: {why}", shown(path)));
-            return Ok(Exit::Usage);
-        }
-    };
+    let mut file = opened.map_err(|error| {
+        let why = match error.kind() {
+            ErrorKind::AlreadyExists => "it is there already; remove it, or name a new file".into(),
+            ErrorKind::NotFound => "there is no such folder; make it, or name another".into(),
+            _ => error.to_string(),
+        };
+        Refusal::usage(format!("{}: {why}", cannot(path)))
+    })?;
     if let Err(error) = file.write_all(text.as_bytes()) {
         // Half of it would be taken for an event, and be in the way of the next try.
         let _ = std::fs::remove_file(path);
-        return Err(error).with_context(|| format!("cannot write {}", shown(path)));
+        return Err(error).with_context(|| cannot(path));
     }
     let books = if args.book.is_empty() { books_of(&text) } else { Vec::new() };
     match books.as_slice() {
@@ -90,7 +79,7 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
 /// Leaves the marker that a runner looks for.
 pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     if !journal::is_journal(&config.journal) {
-        return Ok(super::views::not_begun(&config.path, &config.journal));
+        return Err(super::views::not_begun(&config.path, &config.journal).into());
     }
     let marker = config.pause_marker();
     std::fs::write(&marker, "").with_context(|| shown(&marker))?;
@@ -100,11 +89,10 @@ pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Resul
 
 /// Cuts off a last record that is not whole.
 pub(super) fn repair(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
-    match journal::repair(&config.journal) {
-        Ok(None) => {
-            writeln!(out, "{} is whole: there is nothing to repair", shown(&config.journal))?
-        }
-        Ok(Some(repaired)) => writeln!(
+    let repaired = journal::repair(&config.journal).map_err(super::views::unread(&config.path))?;
+    match repaired {
+        None => writeln!(out, "{} is whole: there is nothing to repair", shown(&config.journal))?,
+        Some(repaired) => writeln!(
             out,
             "cut off line {} of {} ({}), kept in {}; every record before it is whole, and {} goes on",
             repaired.line,
@@ -113,7 +101,6 @@ pub(super) fn repair(config: &EventConfig, out: &mut impl Write) -> anyhow::Resu
             shown(&repaired.kept),
             typed("run", &config.path)
         )?,
-        Err(error) => return Ok(super::views::told(&config.path, &error)),
     }
     Ok(Exit::Success)
 }
@@ -185,19 +172,14 @@ fn organised(
     act: impl FnOnce(&mut Conductor<'_>) -> Result<String, crate::event::conduct::EventError>,
 ) -> anyhow::Result<Exit> {
     if !journal::is_journal(&config.journal) {
-        return Ok(super::views::not_begun(&config.path, &config.journal));
+        return Err(super::views::not_begun(&config.path, &config.journal).into());
     }
     let stop = Stop::new().context("a descriptor for stopping")?;
     let mut words = Words::default();
     let done = Conductor::open(config, &stop, &mut words).and_then(|mut open| act(&mut open));
     out.write_all(words.0.as_bytes())?;
-    match done {
-        Ok(line) => {
-            writeln!(out, "{line}")?;
-            Ok(Exit::Success)
-        }
-        Err(error) => Ok(failed(&error)),
-    }
+    writeln!(out, "{}", done.map_err(failed)?)?;
+    Ok(Exit::Success)
 }
 
 /// Keeps what is said until it can be printed.

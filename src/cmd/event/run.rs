@@ -10,8 +10,9 @@ use super::publish::Publishing;
 use super::stream::EventStream;
 use super::{failed, file_word, order_word};
 use crate::cli::EventRunArgs;
+use crate::cmd::refusal::Refusal;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
-use crate::cmd::{match_, say, tell, with_causes};
+use crate::cmd::{match_, say};
 use crate::engine::stop::Stop;
 use crate::event::conduct::{self, Audience, EventOutcome, TableMoment};
 use crate::event::config::EventConfig;
@@ -45,20 +46,8 @@ pub(super) fn run(
             None => say(match_::while_playing(level)),
         }
     });
-    let stream = match EventStream::open(config, args) {
-        Ok(stream) => stream,
-        Err(error) => {
-            tell(&with_causes(&error));
-            return Ok(Exit::Usage);
-        }
-    };
-    let publishing = match Publishing::start(config, &args.publish) {
-        Ok(publishing) => publishing,
-        Err(error) => {
-            tell(&with_causes(&error));
-            return Ok(Exit::Usage);
-        }
-    };
+    let stream = EventStream::open(config, args).map_err(Refusal::of)?;
+    let publishing = Publishing::start(config, &args.publish).map_err(Refusal::of)?;
     let tables = match (args.quiet, args.table) {
         (true, _) => ShownTables::None,
         (false, false) => ShownTables::Stages,
@@ -138,7 +127,7 @@ pub(super) fn run(
             ),
             Exit::Undecided,
         ),
-        Err(error) => return Ok(failed(&error)),
+        Err(error) => return Err(failed(error).into()),
     };
     writeln!(out, "{}", escape(words.as_bytes(), usize::MAX))?;
     Ok(exit)

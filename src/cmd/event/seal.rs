@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::typed;
-use super::views::told;
+use super::views::unread;
 use crate::cli::{EventVerifyArgs, SealArgs};
-use crate::cmd::tell;
+use crate::cmd::refusal::Refusal;
 use crate::event::config::EventConfig;
 use crate::event::journal::{self, Mark};
 use crate::event::verify::{self, Verified};
@@ -52,10 +52,7 @@ pub(super) fn verify(
     args: &EventVerifyArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    let mut found = match verify::verify(config) {
-        Ok(found) => found,
-        Err(error) => return Ok(told(&config.path, &error)),
-    };
+    let mut found = verify::verify(config).map_err(unread(&config.path))?;
     let notes = look_at_seal(config, args.public_key.as_deref(), &mut found);
     for line in &found.wrong {
         writeln!(out, "wrong: {line}")?;
@@ -125,28 +122,16 @@ pub(super) fn seal(
     args: &SealArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    let signer = match Signer::load(&args.sign_key) {
-        Ok(signer) => signer,
-        Err(error) => {
-            tell(&error.to_string());
-            return Ok(Exit::Usage);
-        }
-    };
-    let found = match verify::verify(config) {
-        Ok(found) => found,
-        Err(error) => return Ok(told(&config.path, &error)),
-    };
+    let signer = Signer::load(&args.sign_key).map_err(Refusal::usage)?;
+    let found = verify::verify(config).map_err(unread(&config.path))?;
     if !found.wrong.is_empty() {
-        tell(&format!(
+        let words = format!(
             "not all of the journal is right, so it is not sealed; {} tells the faults",
             typed("verify", &config.path)
-        ));
-        return Ok(Exit::Rejected);
+        );
+        return Err(Refusal::new(Exit::Rejected, words).into());
     }
-    let mark = match journal::mark(&config.journal, found.records) {
-        Ok(mark) => mark,
-        Err(error) => return Ok(told(&config.path, &error)),
-    };
+    let mark = journal::mark(&config.journal, found.records).map_err(unread(&config.path))?;
     let text = text(config, &mark);
     let path = beside(&config.journal);
     let signature = sign::beside(&path);

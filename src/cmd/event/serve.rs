@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::following::Following;
 use crate::cli::ServeArgs;
-use crate::cmd::tell;
+use crate::cmd::refusal::Refusal;
 use crate::event::broadcast::{BroadcastGame, EventChanges};
 use crate::event::config::EventConfig;
 use crate::model::exit::Exit;
@@ -41,16 +41,12 @@ pub(super) fn run(
     args: &ServeArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    let listener = match TcpListener::bind(args.listen) {
-        Ok(listener) => listener,
-        Err(error) => {
-            tell(&format!(
-                "cannot listen on {}: {error}; name another address with --listen, or port 0 for any that is free",
-                args.listen
-            ));
-            return Ok(Exit::Usage);
-        }
-    };
+    let listener = TcpListener::bind(args.listen).map_err(|error| {
+        Refusal::usage(format!(
+            "cannot listen on {}: {error}; name another address with --listen, or port 0 for any that is free",
+            args.listen
+        ))
+    })?;
     // The games of this host come first, however many visitors there are.
     let _ = rustix::process::nice(19);
     let address = listener.local_addr().context("the address of the socket")?;

@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use crate::cli::EventRunArgs;
 use crate::cmd::note;
+use crate::cmd::reports::cannot;
 use crate::event::config::EventConfig;
 use crate::event::journal::record::GameStarted;
 use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::files::write;
-use crate::model::text::{escape, shown};
+use crate::model::text::escape;
 use crate::runner::events::Event;
 use crate::runner::live::{LiveFile, Names};
 
@@ -88,10 +89,6 @@ pub(super) fn apart(config: &EventConfig, option: &str, path: &Path) -> Result<(
     let books = config.stages.iter().flat_map(|stage| &stage.books);
     inputs.extend(books.map(|book| ("a book", book.as_path())));
     outputs::distinct(&[(option, path)], &inputs)
-}
-
-fn cannot(path: &std::path::Path) -> String {
-    format!("cannot write {}", shown(path))
 }
 
 fn names(game: Option<&GameStarted>) -> Names {

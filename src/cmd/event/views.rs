@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::{file_word, order_word, typed};
-use crate::cmd::tell;
+use crate::cmd::refusal::Refusal;
 use crate::event::broadcast::Follower;
 use crate::event::config::EventConfig;
 use crate::event::journal::record::won_by;
@@ -29,26 +29,24 @@ fn ledger(config: &EventConfig) -> Result<(Ledger, Option<journal::Torn>), Journ
     Ok((ledger, torn))
 }
 
-pub(super) fn told(event: &Path, error: &JournalError) -> Exit {
-    match error {
+/// An error in reading the event's journal.
+pub(super) fn unread(event: &Path) -> impl Fn(JournalError) -> Refusal {
+    move |error| match &error {
         JournalError::Read { source, path } if source.kind() == std::io::ErrorKind::NotFound => {
             not_begun(event, path)
         }
-        _ => {
-            tell(&error.to_string());
-            Exit::Usage
-        }
+        _ => Refusal::usage(error),
     }
 }
 
-/// Tells that there is no journal yet.
-pub(super) fn not_begun(event: &Path, journal: &Path) -> Exit {
-    tell(&format!(
+/// There is no journal yet.
+pub(super) fn not_begun(event: &Path, journal: &Path) -> Refusal {
+    let words = format!(
         "the event has not begun: there is no journal {}; {} begins it",
         shown(journal),
         typed("run", event)
-    ));
-    Exit::Nothing
+    );
+    Refusal::new(Exit::Nothing, words)
 }
 
 /// The standings of every stage that has begun.
@@ -133,10 +131,7 @@ pub(super) fn status(
 }
 
 fn write_status(config: &EventConfig, look: Look, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let (ledger, torn) = match ledger(config) {
-        Ok(read) => read,
-        Err(error) => return Ok(told(&config.path, &error)),
-    };
+    let (ledger, torn) = ledger(config).map_err(unread(&config.path))?;
     writeln!(
         out,
         "{}: {} of {} entries frozen",

@@ -1,0 +1,68 @@
+//! Commands that are not carried out: errors that say why, and with which exit code the command ends.
+
+use super::{tell, with_causes};
+use crate::event::journal::JournalError;
+use crate::judge::error::CheckError;
+use crate::model::exit::Exit;
+use crate::shard::parts::MergeError;
+
+/// The reason that a command is not carried out, in words for people.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub(super) struct Refusal {
+    words: String,
+    exit: Exit,
+}
+
+impl Refusal {
+    pub(super) fn new(exit: Exit, words: impl ToString) -> Refusal {
+        Refusal { words: words.to_string(), exit }
+    }
+
+    /// The command line, a setting or a file that it names is wrong.
+    pub(super) fn usage(words: impl ToString) -> Refusal {
+        Refusal::new(Exit::Usage, words)
+    }
+
+    /// A file cannot be read: nothing is there, or it is no such file.
+    pub(super) fn of_file(source: &std::io::Error, words: impl ToString) -> Refusal {
+        let is_missing = source.kind() == std::io::ErrorKind::NotFound;
+        Refusal::new(if is_missing { Exit::Nothing } else { Exit::Usage }, words)
+    }
+
+    /// The same as [`Refusal::usage`] of an error with its causes.
+    pub(super) fn of(error: anyhow::Error) -> Refusal {
+        Refusal::usage(with_causes(&error))
+    }
+}
+
+/// The exit code of an error that is a reason not to carry a command out; none of any other.
+fn exit(error: &anyhow::Error) -> Option<Exit> {
+    let refusal = error.downcast_ref().map(|refusal: &Refusal| refusal.exit);
+    let refusal = refusal.or_else(|| error.downcast_ref().map(CheckError::exit));
+    let refusal = refusal.or_else(|| error.downcast_ref().map(of_journal));
+    refusal.or_else(|| error.downcast_ref().map(of_merge))
+}
+
+/// Undecided where another try may go well: the disk has room again, the other runner has ended.
+fn of_journal(error: &JournalError) -> Exit {
+    match error {
+        JournalError::Write { .. } | JournalError::Locked { .. } => Exit::Undecided,
+        _ => Exit::Usage,
+    }
+}
+
+fn of_merge(error: &MergeError) -> Exit {
+    match error {
+        MergeError::Empty(_) | MergeError::Changed(_) => Exit::Undecided,
+        MergeError::Journal(error) => of_journal(error),
+        MergeError::OtherRun { .. } | MergeError::Twice { .. } => Exit::Usage,
+    }
+}
+
+/// Tells a refusal; the exit code with which the command ends. Any other error is handed on.
+pub(super) fn told(error: anyhow::Error) -> anyhow::Result<Exit> {
+    let Some(exit) = exit(&error) else { return Err(error) };
+    tell(&with_causes(&error));
+    Ok(exit)
+}
