@@ -1,23 +1,22 @@
 //! Entries that gate4k writes: never over what they were made from, and each put into place as a whole.
 
-use std::fs::{self, Permissions};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use tempfile::NamedTempFile;
-
-use super::watch::PART;
 use crate::files::{read, write};
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::pack::candidate;
 
+/// An entry can be executed.
+const MODE: u32 = 0o777;
+
 /// Checks that an entry may be put at the output's path: never over the source, and over nothing that was written
 /// otherwise, unless that is asked for.
 pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(), String> {
     // A part that is made and goes again shows now, before a proof of seconds, whether anything can be written there.
-    let has_room = || match part_beside(output) {
+    let has_room = || match write::part(output, MODE) {
         Ok(_) => Ok(()),
         Err(error) => Err(format!("cannot write {}: {error}", shown(output))),
     };
@@ -52,29 +51,6 @@ pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(),
 }
 
 /// Puts the entry into place as a whole.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut part = part_beside(path)?;
-    part.as_file_mut().write_all(bytes)?;
-    part.persist(path)?;
-    Ok(())
-}
-
-/// A new file beside a path. The part's own name says nothing to anyone, and no error has it.
-fn part_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // The umask is taken from these permissions.
-    let made = tempfile::Builder::new()
-        .prefix(PART)
-        .permissions(Permissions::from_mode(0o777))
-        .tempfile_in(folder);
-    made.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => {
-            let words = "there is no such folder; make it, or name another";
-            io::Error::new(ErrorKind::NotFound, words)
-        }
-        kind => kind.into(),
-    })
+pub(super) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    write::whole(path, MODE, bytes)
 }

@@ -1,17 +1,15 @@
 //! Where the results of `gate4k check` go: standard output, and each `--report`.
 
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use tempfile::NamedTempFile;
 
 use super::look_of;
 use super::surroundings::Surroundings;
-use super::watch::PART;
 use crate::cli::{CheckArgs, OutputFormat, ReportPath, ReportTo};
+use crate::files::write;
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::view::look::Look;
@@ -219,18 +217,8 @@ fn summarise(path: &Path, told: ReportInput<'_>) -> io::Result<()> {
     file.write_all(markdown::within(told, room).as_bytes())
 }
 
-/// An empty file beside `path`.
-fn part(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // The umask is taken from these permissions, as with every file that a program makes.
-    tempfile::Builder::new()
-        .prefix(PART)
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)
-}
+/// The mode of a report, as of every file that a program makes.
+const MODE: u32 = 0o666;
 
 impl Sink {
     pub(super) fn open(path: &Path) -> io::Result<Sink> {
@@ -239,17 +227,9 @@ impl Sink {
         let special = fs::metadata(&path).is_ok_and(|found| !found.is_file());
         if !special {
             // Only tried: what is made now would stay if the check is interrupted.
-            match part(&path) {
+            match write::part(&path, MODE) {
                 Ok(_) => return Ok(Sink::Replaced(path)),
-                // Without the name of the part, which nobody asked for.
-                Err(error) if !path.exists() => {
-                    let words = match error.kind() {
-                        ErrorKind::NotFound => "there is no such folder; make it, or name another",
-                        ErrorKind::PermissionDenied => "its folder may not be written to",
-                        kind => return Err(kind.into()),
-                    };
-                    return Err(io::Error::new(error.kind(), words));
-                }
+                Err(error) if !path.exists() => return Err(error),
                 Err(_) => {}
             }
         }
@@ -266,20 +246,15 @@ impl Sink {
     pub(super) fn write(self, text: &str) -> anyhow::Result<()> {
         match self {
             Sink::Replaced(path) => {
-                let mut part = part(&path).with_context(|| cannot(&path))?;
-                part.write_all(text.as_bytes()).with_context(|| cannot(&path))?;
-                part.persist(&path).map_err(|e| e.error).with_context(|| cannot(&path))?;
+                write::whole(&path, MODE, text.as_bytes()).with_context(|| cannot(&path))
             }
-            Sink::Direct(path) => {
-                OpenOptions::new()
-                    .write(true)
-                    .truncate(true)
-                    .open(&path)
-                    .and_then(|mut file| file.write_all(text.as_bytes()))
-                    .with_context(|| cannot(&path))?;
-            }
+            Sink::Direct(path) => OpenOptions::new()
+                .write(true)
+                .truncate(true)
+                .open(&path)
+                .and_then(|mut file| file.write_all(text.as_bytes()))
+                .with_context(|| cannot(&path)),
         }
-        Ok(())
     }
 }
 

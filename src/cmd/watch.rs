@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::batch::discover;
+use crate::files::write::{PART, folder_of};
 use crate::model::text::shown;
 
 /// Editors write a file in several steps; what comes within this time is one change.
@@ -14,9 +15,6 @@ const SETTLES: Duration = Duration::from_millis(150);
 
 /// The name of the configuration that lies beside an entry's file.
 const BESIDE: &str = "engines.json";
-
-/// How the names of our own half-written files begin.
-pub(super) const PART: &str = ".gate4k-";
 
 /// An error in watching files.
 #[derive(Debug, thiserror::Error)]
@@ -130,13 +128,6 @@ impl Concern {
         (self.files.iter().any(|file| file == path)
             || self.folders.iter().any(|folder| path.starts_with(folder)))
             && !ours()
-    }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::write::folder_of;
 use crate::model::text::shown;
 
 /// A file of a command, with the words that name it in a message: `--pgn`, `the book`.
@@ -57,8 +58,7 @@ fn identity(path: &Path) -> Option<Identity> {
         Ok(link) => path.parent()?.join(link),
         Err(_) => path.to_owned(),
     };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+    let folder = folder_of(&path).canonicalize().ok()?;
     Some(Identity::New(folder.join(path.file_name()?)))
 }
 

@@ -1,11 +1,54 @@
 //! Files that are written: added to, or replaced whole.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use tempfile::NamedTempFile;
+
+/// The beginning of the names of parts: they lie for moments beside what they become.
+pub(crate) const PART: &str = ".gate4k-";
+
+/// The folder that a path lies in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// A new file beside a path, which is to take its place; the umask is taken from its mode. The part's own name says nothing to
+/// anyone, and no error has it.
+///
+/// # Errors
+/// When no file can be made there.
+pub(crate) fn part(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    let made =
+        builder.prefix(PART).permissions(Permissions::from_mode(mode)).tempfile_in(folder_of(path));
+    made.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            io::Error::new(ErrorKind::NotFound, "there is no such folder; make it, or name another")
+        }
+        ErrorKind::PermissionDenied => {
+            io::Error::new(ErrorKind::PermissionDenied, "its folder may not be written to")
+        }
+        kind => kind.into(),
+    })
+}
+
+/// Puts these bytes into a place as a whole.
+///
+/// # Errors
+/// When they cannot be written.
+pub(crate) fn whole(path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
+    let mut part = part(path, mode)?;
+    part.as_file_mut().write_all(bytes)?;
+    part.persist(path)?;
+    Ok(())
+}
 
 /// Opens a file to add to, and makes it where it is not there. A pipe needs its reader: without one an open would wait
 /// for ever, and no interrupt would end it.
@@ -83,6 +126,19 @@ mod tests {
         replace(&there("other"), "new").unwrap();
         assert!(there("other").is_symlink());
         assert_eq!(std::fs::read_to_string(there("file")).unwrap(), "new");
+    }
+
+    #[test]
+    fn no_error_has_the_name_of_a_part() {
+        let dir = tempfile::tempdir().unwrap();
+        let words = |path: &Path| whole(path, 0o600, b"x").unwrap_err().to_string();
+        assert!(words(&dir.path().join("no/x")).starts_with("there is no such folder"));
+        for path in [dir.path(), Path::new("/proc/self/x")] {
+            assert!(!words(path).contains(PART), "{}", words(path));
+        }
+        whole(&dir.path().join("x"), 0o600, b"all").unwrap();
+        assert_eq!(std::fs::read(dir.path().join("x")).unwrap(), b"all");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use crate::cmd::without_inside;
+use crate::cmd::without_numbers;
 use crate::event::conduct::books;
 use crate::event::config::EventConfig;
 use crate::event::outlook::{LONG_GAME, outlook};
@@ -81,7 +81,7 @@ fn books(stage: &Stage, out: &mut impl Write) -> anyhow::Result<Exit> {
             }
             Err(error) => {
                 exit = Exit::Rejected;
-                format!("which cannot be used: {}", without_inside(&error.to_string()))
+                format!("which cannot be used: {}", without_numbers(&error.to_string()))
             }
         };
         writeln!(out, "  {} of {}, {there}", counted(needed, "opening"), shown(path))?;

@@ -28,6 +28,7 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::files::write::folder_of;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 pub(crate) use chain::RecordChain;
@@ -559,8 +560,7 @@ fn lock(path: &Path, file: File) -> Result<Flock<File>, JournalError> {
 
 /// A new file is only there for good when its directory is on the disk.
 fn sync_directory(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+    File::open(folder_of(path))?.sync_all()
 }
 
 #[cfg(test)]
