@@ -8,7 +8,7 @@ pub(crate) mod tools;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::model::text::harmless;
+use crate::view::json::pretty;
 use crate::view::look::Look;
 use crate::view::text::{clean, put};
 
@@ -144,10 +144,7 @@ pub(crate) fn json(lines: &[HostLine]) -> serde_json::Result<String> {
         fit: bool,
         checks: &'a [HostLine],
     }
-    let document = Document { schema: SCHEMA, fit: is_fit(lines), checks: lines };
-    let mut text = serde_json::to_string_pretty(&document)?;
-    text.push('\n');
-    Ok(harmless(&text))
+    pretty(&Document { schema: SCHEMA, fit: is_fit(lines), checks: lines })
 }
 
 #[cfg(test)]

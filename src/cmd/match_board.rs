@@ -38,16 +38,10 @@ struct BoardGame {
     clocks: ByColor<Option<Duration>>,
     /// When the clock of the side that is to move began to run.
     since: Instant,
-    moves: Vec<ListedMove>,
+    moves: Vec<MoveOnScreen>,
     searches: ByColor<Option<JournalPly>>,
     /// Its result with the reason.
     ended: Option<String>,
-}
-
-struct ListedMove {
-    number: u32,
-    side: Color,
-    san: String,
 }
 
 impl MatchBoard {
@@ -118,7 +112,7 @@ impl BoardGame {
     fn moved(&mut self, played: &MovePlayed) {
         let (san, after) = notation::played(&played.before, played.ply.played);
         let number = played.before.fullmoves().get();
-        self.moves.push(ListedMove { number, side: played.mover, san });
+        self.moves.push(MoveOnScreen { number, side: played.mover, san });
         let clocks = played.clocks;
         for side in Color::ALL {
             *self.clocks.get_mut(side) = self.clocks.get(side).map(|_| *clocks.get(side));
@@ -139,16 +133,12 @@ impl BoardGame {
                 search: self.searches.get(side).as_ref(),
             }
         };
-        let moves = self.moves.iter();
-        let moves: Vec<MoveOnScreen<'_>> = moves
-            .map(|one| MoveOnScreen { number: one.number, side: one.side, san: &one.san })
-            .collect();
-        let last = moves.last().map(MoveOnScreen::numbered);
+        let last = self.moves.last().map(MoveOnScreen::numbered);
         GameOnScreen {
             head: self.head.clone(),
             board: self.position.board().clone(),
             players: ByColor { white: player(Color::White), black: player(Color::Black) },
-            moves: last_moves(&moves),
+            moves: last_moves(&self.moves),
             said: self.ended.clone().unwrap_or_else(|| under_way(last.as_deref(), turn)),
         }
     }

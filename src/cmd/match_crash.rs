@@ -17,6 +17,7 @@ use crate::model::text::{escape, shown};
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
 use crate::sandbox::capability::kernel_release;
+use crate::view::screen::numbered_move;
 
 /// Crashes that one run keeps.
 const MOST: usize = 20;
@@ -184,8 +185,7 @@ fn moves(record: &GameRecord, color: Color) -> (Vec<(usize, CrashMove)>, Last) {
     for (at, played) in record.moves().enumerate() {
         let mover = position.turn();
         let (san, after) = notation::played(&position, played);
-        let dots = mover.fold_wb(".", "…");
-        numbered = format!("{}{dots} {san}", position.fullmoves());
+        numbered = numbered_move(position.fullmoves().get(), mover, &san);
         position = after;
         let ply = at.checked_sub(book).and_then(|number| Some((number, record.plies.get(number)?)));
         if let Some((number, ply)) = ply.filter(|_| mover == color) {

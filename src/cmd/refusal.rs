@@ -66,3 +66,26 @@ pub(super) fn told(error: anyhow::Error) -> anyhow::Result<Exit> {
     tell(&with_causes(&error));
     Ok(exit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    /// `gate4k pack` once said of a host that could not start an entry that the result could not be written.
+    #[test]
+    fn what_keeps_an_entry_from_being_judged_ends_every_command_with_its_own_exit_code() {
+        let nothing = || CheckError::Nothing { path: "x".into(), what: "no such file".into() };
+        let locked = || JournalError::Locked { path: "j".into() };
+        for (error, expected) in [
+            (nothing().into(), Exit::Nothing),
+            (Err::<(), _>(nothing()).context("with hint 1").unwrap_err(), Exit::Nothing),
+            (locked().into(), Exit::Undecided),
+            (MergeError::Journal(locked()).into(), Exit::Undecided),
+            (Refusal::new(Exit::Rejected, "no").into(), Exit::Rejected),
+        ] {
+            assert_eq!(told(error).unwrap(), expected);
+        }
+        assert!(told(std::io::Error::other("the disk is full").into()).is_err());
+    }
+}

@@ -12,12 +12,13 @@ use crate::files::read;
 use crate::judge::settings::Settings;
 use crate::judge::{EntryDigest, Judge};
 use crate::model::exit::Exit;
-use crate::model::text::{escape, harmless, shown};
+use crate::model::text::{escape, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::Verdict;
 use crate::receipt::document::Receipt;
 use crate::receipt::sign;
 use crate::receipt::verify::{self, Comparison, ReceiptError};
+use crate::view::json::pretty;
 
 /// The name and version of the document of `gate4k verify`.
 const SCHEMA: &str = "gate4k/verify/1";
@@ -202,8 +203,7 @@ fn json(told: &[Verified<'_>], absent: &[String], out: &mut impl Write) -> anyho
     };
     let entries: Vec<Value> = told.iter().map(one).collect();
     let document = json!({ "schema": SCHEMA, "entries": entries, "notes": absent });
-    writeln!(out, "{}", harmless(&serde_json::to_string_pretty(&document)?))?;
-    Ok(())
+    Ok(out.write_all(pretty(&document)?.as_bytes())?)
 }
 
 /// Files that receipts are for and that are not among the entries.

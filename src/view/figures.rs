@@ -60,7 +60,12 @@ pub(in crate::view) fn side(color: Color) -> &'static str {
 
 /// `12. Nf3`, `12… Nf6`.
 pub(in crate::view) fn numbered(one: &ShownMove<'_>) -> String {
-    format!("{}{} {}", one.number, one.side.fold_wb(".", "…"), one.san)
+    numbered_move(one.number, one.side, &one.san)
+}
+
+/// The same of a move that is known by these.
+pub(crate) fn numbered_move(number: u32, side: Color, san: &str) -> String {
+    format!("{number}{} {san}", side.fold_wb(".", "…"))
 }
 
 /// The last search of a side.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::place::BasePaths;
 use super::text::clean;
-use super::weight::{FindingWeight, is_told};
+use super::weight::{FindingWeight, is_told, lines};
 use crate::model::entry_report::ReportInput;
 use crate::model::text::steers;
 use crate::model::verdict::Finding;
@@ -99,11 +99,7 @@ fn one(level: &str, placed: &Placed<'_>, places: &BasePaths) -> String {
     let file = property(&file.to_string_lossy());
     let rule = found.rule.rule();
     let title = format!("{} ({}): {}", rule.name, rule.section, places.line(path));
-    let mut lines = vec![clean(&found.summary)];
-    lines.extend(found.details.iter().map(|line| clean(line)));
-    if !found.help.is_empty() {
-        lines.push(format!("→ {}", clean(&found.help)));
-    }
+    let lines = lines(found, clean(&found.summary), "→ ");
     format!(
         "::{level} file={file},line={line},title={}::{}\n",
         property(&cut(&title, LONGEST_TITLE)),

@@ -203,9 +203,15 @@ fn document<T: Serialize>(
     entries: Vec<T>,
     findings: Option<Vec<Placed<'_>>>,
 ) -> serde_json::Result<String> {
-    let mut text = serde_json::to_string_pretty(&Document { schema, entries, findings })?;
-    text.push('\n');
-    Ok(harmless(&text))
+    pretty(&Document { schema, entries, findings })
+}
+
+/// A document for programs as text, in which nothing moves a terminal.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub(crate) fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
+    Ok(harmless(&serde_json::to_string_pretty(document)?) + "\n")
 }
 
 #[cfg(test)]

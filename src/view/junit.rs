@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use super::facts::circumstances;
 use super::text::clean;
-use super::weight::FindingWeight;
+use super::weight::{FindingWeight, lines};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::Finding;
@@ -102,12 +102,8 @@ fn status(found: &Finding) -> TestCaseStatus {
 
 /// All that was found, a line each.
 fn told(found: &Finding) -> String {
-    let mut lines = vec![format!("{}: {}", found.status.word(), clean(&found.summary))];
-    lines.extend(found.details.iter().map(|line| clean(line)));
-    if !found.help.is_empty() {
-        lines.push(format!("→ {}", clean(&found.help)));
-    }
-    lines.join("\n")
+    let summary = format!("{}: {}", found.status.word(), clean(&found.summary));
+    lines(found, summary, "→ ").join("\n")
 }
 
 #[cfg(test)]

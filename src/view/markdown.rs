@@ -4,7 +4,7 @@ use super::facts::{circumstances, sandbox, start, understands};
 use super::human;
 use super::markup::{fenced, markdown as safe};
 use super::text::clean;
-use super::weight::{FindingWeight, is_told};
+use super::weight::{because, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport, Leftover, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Verdict};
@@ -108,26 +108,13 @@ fn sign(verdict: Verdict) -> &'static str {
 }
 
 fn row(report: &EntryReport) -> String {
-    let because = |weight| {
-        report
-            .findings
-            .iter()
-            .filter(move |found| FindingWeight::of(found) == weight)
-            .map(|found| found.rule.name())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     format!(
         "| {} | {} {} | {} | {} |\n",
         safe(&shown(&report.path)),
         sign(report.verdict),
         report.verdict.word(),
         report.size.as_ref().map_or_else(|| "–".to_owned(), |size| size.total.0.to_string()),
-        match report.verdict {
-            Verdict::Accepted => String::new(),
-            Verdict::Undecided => because(FindingWeight::Open),
-            Verdict::Rejected => because(FindingWeight::Breaks),
-        }
+        because(report)
     )
 }
 

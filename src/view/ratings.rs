@@ -168,7 +168,7 @@ pub(crate) fn json(
     duel: Option<&Duel>,
     test: Option<&Sprt>,
 ) -> serde_json::Result<String> {
-    Ok(serde_json::to_string_pretty(&document(list, duel, test))? + "\n")
+    super::json::pretty(&document(list, duel, test))
 }
 
 /// The document as a value.

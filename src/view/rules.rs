@@ -96,8 +96,7 @@ pub(crate) fn json(rules: &[Rule]) -> serde_json::Result<String> {
         text: without_title(rule.explain),
     };
     let rules = rules.iter().map(|rule| text(rule.id.rule())).collect();
-    let document = Document { schema: "gate4k/explain/1", rules };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    super::json::pretty(&Document { schema: "gate4k/explain/1", rules })
 }
 
 #[cfg(test)]

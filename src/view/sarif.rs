@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::place::BasePaths;
 use super::text::clean;
-use super::weight::FindingWeight;
+use super::weight::{FindingWeight, lines};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::rule::{RULES, Rule, RuleKind};
 use crate::model::source_place::SourcePlace;
@@ -100,9 +100,7 @@ fn document(artifacts: &Value, invocation: &Value, results: &Value) -> serde_jso
             "results": results,
         }],
     });
-    let mut text = serde_json::to_string_pretty(&document)?;
-    text.push('\n');
-    Ok(crate::model::text::harmless(&text))
+    super::json::pretty(&document)
 }
 
 /// The level of a result; none where a finding is no result.
@@ -181,11 +179,7 @@ fn outcome(
     weight: FindingWeight,
     places: &BasePaths,
 ) -> Outcome {
-    let mut lines = vec![clean(&found.summary)];
-    lines.extend(found.details.iter().map(|line| clean(line)));
-    if !found.help.is_empty() {
-        lines.push(format!("To mend it: {}", clean(&found.help)));
-    }
+    let lines = lines(found, clean(&found.summary), "To mend it: ");
     // Neither the figures of the finding nor the bytes of the file: it stays the same alert as long as the
     // same entry breaks the same rule.
     let mut same = format!("{} {}", found.rule.name(), places.uri(file));

@@ -14,11 +14,10 @@ use crate::event::broadcast::{
     progress,
 };
 use crate::event::config::EventConfig;
-use crate::event::standings::Place;
 use crate::model::text::escape;
 use crate::model::words::counted;
 
-pub(crate) use super::figures::{told, under_way};
+pub(crate) use super::figures::{numbered_move, told, under_way};
 pub(crate) use game::{GameOnScreen, MoveOnScreen, PlayerOnScreen, last_moves};
 
 /// Names are cut to so many characters where something stands behind them.
@@ -103,10 +102,10 @@ impl Screen<'_> {
             runs: self.runs(game, moves, color),
             search: search(moves, color).map(|(_, ply)| ply),
         };
-        let listed = |one: &'a ShownMove<'a>| MoveOnScreen {
+        let listed = |one: &ShownMove<'_>| MoveOnScreen {
             number: one.number,
             side: one.side,
-            san: &one.san,
+            san: one.san.clone(),
         };
         GameOnScreen {
             head: format!("{place}, {control}{opening}"),
@@ -150,13 +149,7 @@ impl Screen<'_> {
         };
         let heads = format!("{:>4}  {:<NAME$} {:>6} {:>6}", "#", "Engine", "Points", "Games");
         let rows = table.standings.rows.iter().take(room).map(|row| {
-            let rank = match row.place {
-                Place::Ranked { rank, tied, .. } => {
-                    format!("{rank}{}", if tied { "=" } else { "" })
-                }
-                Place::Disqualified => "dq".to_owned(),
-                Place::Withdrawn => "wd".to_owned(),
-            };
+            let rank = super::standings::rank(row);
             let name = escape(row.engine.name.as_bytes(), NAME - 1);
             format!("{rank:>4}  {name:<NAME$} {:>6} {:>6}", row.points, row.games())
         });

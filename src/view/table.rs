@@ -6,7 +6,7 @@ use std::path::Path;
 use super::human;
 use super::look::Look;
 use super::text::{clean, put};
-use super::weight::FindingWeight;
+use super::weight::because;
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
 use crate::model::verdict::Verdict;
@@ -25,22 +25,13 @@ impl TableRow {
     /// Of an entry that was judged.
     #[must_use]
     pub(crate) fn judged(report: &EntryReport) -> TableRow {
-        let named = |weight: FindingWeight| {
-            let found =
-                report.findings.iter().filter(move |found| FindingWeight::of(found) == weight);
-            found.map(|found| found.rule.name()).collect::<Vec<_>>().join(", ")
-        };
         TableRow {
             path: shown(&report.path),
             verdict: Some(report.verdict),
             bytes: report.size.as_ref().map_or_else(|| "–".into(), |size| size.total.0.to_string()),
             start: (report.startup.readyok)
                 .map_or_else(|| "–".into(), |time| format!("{:.2} s", time.as_secs_f64())),
-            because: match report.verdict {
-                Verdict::Accepted => String::new(),
-                Verdict::Undecided => named(FindingWeight::Open),
-                Verdict::Rejected => named(FindingWeight::Breaks),
-            },
+            because: because(report),
         }
     }
 

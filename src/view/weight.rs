@@ -1,7 +1,9 @@
 //! The weight of a finding for its reader, in the way in which it made the verdict.
 
+use super::text::clean;
+use crate::model::entry_report::EntryReport;
 use crate::model::rule::RuleKind;
-use crate::model::verdict::{Finding, LEFT_OUT, Status, WAIVED};
+use crate::model::verdict::{Finding, LEFT_OUT, Status, Verdict, WAIVED};
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +33,27 @@ impl FindingWeight {
             Status::Fail | Status::Undecided | Status::Advice => FindingWeight::Remark,
         }
     }
+}
+
+/// The rules that made the verdict, unless it is that the entry is accepted.
+pub(super) fn because(report: &EntryReport) -> String {
+    let weight = match report.verdict {
+        Verdict::Accepted => return String::new(),
+        Verdict::Undecided => FindingWeight::Open,
+        Verdict::Rejected => FindingWeight::Breaks,
+    };
+    let found = report.findings.iter().filter(|found| FindingWeight::of(found) == weight);
+    found.map(|found| found.rule.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// A finding in lines: its summary, its details, and the next step behind a word.
+pub(super) fn lines(found: &Finding, summary: String, step: &str) -> Vec<String> {
+    let mut lines = vec![summary];
+    lines.extend(found.details.iter().map(|line| clean(line)));
+    if !found.help.is_empty() {
+        lines.push(format!("{step}{}", clean(&found.help)));
+    }
+    lines
 }
 
 /// True if a finding is told whole: somebody could do something about it, or must know of it.

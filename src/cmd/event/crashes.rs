@@ -6,14 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
-use std::time::SystemTime;
 
 use crate::cmd::{note, say};
 use crate::event::broadcast::Follower;
 use crate::event::config::EventConfig;
 use crate::model::text::shown;
 use crate::runner::events::Event;
-use crate::view::site::{Site, SiteKind};
+use crate::view::site::Site;
 
 /// The thread that writes them. It reads the journal as any reader does: no game waits for it.
 pub(super) struct CrashKeeper {
@@ -69,9 +68,7 @@ fn keep(config: &EventConfig) {
     if follower.look(config).is_err() {
         return;
     }
-    let (broadcast, now) = (&follower.broadcast, SystemTime::now());
-    let site = Site { config, broadcast, running: &[], now, kind: SiteKind::Exported };
-    for crash in site.crashes() {
+    for crash in Site::exported(config, &follower.broadcast).crashes() {
         match write(&config.crashes(), &crash.name, &crash.files) {
             Ok(None) => {}
             Ok(Some(place)) => say(&format!("what is known of the crash is in {}", shown(&place))),

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Component, Path};
-use std::time::SystemTime;
 
 use anyhow::Context;
 
@@ -19,6 +18,7 @@ use crate::event::ledger::Ledger;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
+use crate::view::json::pretty;
 use crate::view::site::{File, Site, SiteKind};
 
 /// Prints or writes it.
@@ -49,11 +49,11 @@ pub(super) fn run(
         _ => SiteKind::Exported,
     };
     let broadcast = &follower.broadcast;
-    let site = Site { config, broadcast, running: &[], now: SystemTime::now(), kind };
+    let site = Site { kind, ..Site::exported(config, broadcast) };
     match what {
         ExportWhat::Html(_) => out.write_all(site.front().as_bytes())?,
         ExportWhat::Json(_) | ExportWhat::Pgn(_) | ExportWhat::Settings(_) => {
-            writeln!(out, "{}", serde_json::to_string_pretty(&site.document())?)?;
+            out.write_all(pretty(&site.document())?.as_bytes())?;
         }
         ExportWhat::Site(args) => {
             let files = site.all_files();
@@ -87,9 +87,8 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
 pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut follower = Follower::new(config);
     follower.look(config).map_err(unread(&config.path))?;
-    let (broadcast, now) = (&follower.broadcast, SystemTime::now());
-    let site = Site { config, broadcast, running: &[], now, kind: SiteKind::Exported };
-    writeln!(out, "{}", serde_json::to_string_pretty(&site.status())?)?;
+    let site = Site::exported(config, &follower.broadcast);
+    out.write_all(pretty(&site.status())?.as_bytes())?;
     Ok(Exit::Success)
 }
 

@@ -24,8 +24,7 @@ pub(super) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Exi
     })?;
     match args.format {
         OutputFormat::Json => {
-            serde_json::to_writer_pretty(&mut *out, &replayed).map_err(std::io::Error::from)?;
-            out.write_all(b"\n")?;
+            out.write_all(view::json::pretty(&replayed)?.as_bytes())?;
         }
         format => out.write_all(view::replay::text(&replayed, look_of(format)).as_bytes())?,
     }

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::SystemTime;
 
 use super::{file_word, order_word, typed};
 use crate::cmd::refusal::Refusal;
@@ -19,7 +18,7 @@ use crate::model::text::shown;
 use crate::model::words::{all, counted};
 use crate::sandbox::timing::{self, TimingFact};
 use crate::view::look::Look;
-use crate::view::site::{Site, SiteKind};
+use crate::view::site::Site;
 use crate::view::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.
@@ -211,9 +210,7 @@ fn write_crash_folders(config: &EventConfig, out: &mut impl Write) -> anyhow::Re
     if follower.look(config).is_err() {
         return Ok(());
     }
-    let (broadcast, now) = (&follower.broadcast, SystemTime::now());
-    let folders =
-        Site { config, broadcast, running: &[], now, kind: SiteKind::Exported }.crash_folders();
+    let folders = Site::exported(config, &follower.broadcast).crash_folders();
     for (folder, engine, why) in &folders {
         writeln!(out, "  {folder}/: {engine}: {why}")?;
     }

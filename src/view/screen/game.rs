@@ -7,7 +7,7 @@ use shakmaty::{Board, ByColor, Color, File, Piece, Rank, Role, Square};
 use super::NAME;
 use crate::event::journal::record::JournalPly;
 use crate::model::text::escape;
-use crate::view::figures::{clock, depth, evaluation, large};
+use crate::view::figures::{clock, depth, evaluation, large, numbered_move};
 
 /// A game at a moment.
 pub(crate) struct GameOnScreen<'a> {
@@ -88,26 +88,26 @@ impl PlayerOnScreen<'_> {
 }
 
 /// A move as it is listed.
-pub(crate) struct MoveOnScreen<'a> {
+pub(crate) struct MoveOnScreen {
     /// Its number, as people count.
     pub(crate) number: u32,
     /// Its side.
     pub(crate) side: Color,
     /// As people write it.
-    pub(crate) san: &'a str,
+    pub(crate) san: String,
 }
 
-impl MoveOnScreen<'_> {
+impl MoveOnScreen {
     /// `12. Nf3`, `12… Nf6`.
     #[must_use]
     pub(crate) fn numbered(&self) -> String {
-        format!("{}{} {}", self.number, self.side.fold_wb(".", "…"), self.san)
+        numbered_move(self.number, self.side, &self.san)
     }
 }
 
 /// The last moves, three of both sides at most, a line each: `12. Nf3 Nc6`.
 #[must_use]
-pub(crate) fn last_moves(moves: &[MoveOnScreen<'_>]) -> Vec<String> {
+pub(crate) fn last_moves(moves: &[MoveOnScreen]) -> Vec<String> {
     const MOST: usize = 3;
     let pairs = moves.chunk_by(|a, b| a.number == b.number).rev().take(MOST);
     let lines = pairs.map(|pair| match pair {
@@ -153,9 +153,9 @@ mod tests {
         let moves = moves.into_iter().enumerate().map(|(at, san)| MoveOnScreen {
             number: u32::try_from(at / 2).unwrap() + 1,
             side: Color::from_white(at % 2 == 0),
-            san,
+            san: san.to_owned(),
         });
-        let moves: Vec<MoveOnScreen<'_>> = moves.collect();
+        let moves: Vec<MoveOnScreen> = moves.collect();
         let player = |name, left, runs| PlayerOnScreen { name, left, runs, search: None };
         let game = GameOnScreen {
             head: "game 1".into(),
@@ -178,7 +178,7 @@ mod tests {
         assert!(lines[8].contains("○ A\\u{1b}[2J") && lines[8].ends_with("2:05 ◂"), "{}", lines[8]);
         assert_eq!(game.brief("1-2.1"), "1-2.1 A\\u{1b}[2J – B: 4. c3, Black to move, 2:05");
         // From a position in which Black is to move.
-        let black = MoveOnScreen { number: 7, side: Color::Black, san: "Kd7" };
+        let black = MoveOnScreen { number: 7, side: Color::Black, san: "Kd7".into() };
         assert_eq!(last_moves(&[black]), ["7… Kd7"]);
     }
 }

@@ -53,6 +53,11 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
+    /// An event as it lies on the disk, for files.
+    pub(crate) fn exported<'a>(config: &'a EventConfig, broadcast: &'a Broadcast) -> Site<'a> {
+        Site { config, broadcast, running: &[], now: SystemTime::now(), kind: SiteKind::Exported }
+    }
+
     /// The file that changes with nothing.
     #[must_use]
     pub(crate) fn script() -> File {

@@ -82,7 +82,7 @@ impl Sheet {
 }
 
 /// `1`, `1=` where others have the same, `dq`, `wd`.
-fn rank(row: &StandingsRow) -> String {
+pub(in crate::view) fn rank(row: &StandingsRow) -> String {
     match row.place {
         Place::Ranked { rank, tied, .. } => format!("{rank}{}", if tied { "=" } else { "" }),
         Place::Disqualified => "dq".to_owned(),
