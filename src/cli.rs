@@ -98,7 +98,7 @@ pub(crate) struct FastchessArgs {
     pub(crate) words: Vec<String>,
 }
 
-/// What identifies entries and how their configuration is read.
+/// The names of entries, and how their configuration is read.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct EntryArgs {
     /// An engine file, a directory that holds it and, if needed, its engines.json, or a directory of such
@@ -119,7 +119,7 @@ pub(crate) struct EntryArgs {
     pub(crate) format: OutputFormat,
 }
 
-/// What is chosen of the sandbox.
+/// The choices of the sandbox.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConfineArgs {
     /// Run nothing where this layer of the sandbox does not hold; can be given several times

@@ -15,7 +15,7 @@ use crate::view::text::{clean, put};
 /// The name and version of the document of `gate4k doctor`.
 pub(crate) const SCHEMA: &str = "gate4k/doctor/1";
 
-/// How a matter stands.
+/// The state of a matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum HostState {
@@ -52,7 +52,7 @@ pub(crate) struct HostLine {
     pub(crate) topic: &'static str,
     /// Its name there.
     pub(crate) name: String,
-    /// How it stands.
+    /// Its state.
     pub(crate) state: HostState,
     /// The finding.
     pub(crate) what: String,

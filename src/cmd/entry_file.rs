@@ -37,7 +37,7 @@ pub(super) fn may_write(output: &Path, source: &Path, force: bool) -> Result<(),
     if let Err(error) = write::replaceable(output) {
         return Err(format!("cannot write {}: {error}", shown(output)));
     }
-    // What we write is no longer than an entry.
+    // A file of ours is no longer than an entry.
     let ours = there.is_file()
         && read::bytes(output, Bytes::LIMIT_4K).is_ok_and(|entry| candidate::is_packed(&entry));
     if ours || force {

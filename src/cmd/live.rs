@@ -16,7 +16,7 @@ enum To {
 pub(super) struct Live {
     to: To,
     shown: bool,
-    /// How many stand there now.
+    /// The number of lines that stand there now.
     drawn: usize,
 }
 

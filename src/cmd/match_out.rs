@@ -321,7 +321,7 @@ impl Sinks {
         }
     }
 
-    /// How things stand, as lines.
+    /// The standing of the match, as lines.
     fn standing(&self, game: &Match) -> Vec<String> {
         let progress = MatchProgress {
             played: self.played,

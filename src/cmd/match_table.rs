@@ -21,7 +21,7 @@ pub(super) fn half(points: u64) -> String {
     format!("{}{}", points / 2, if points % 2 == 1 { ".5" } else { "" })
 }
 
-/// How far a match is.
+/// The progress of a match.
 pub(super) struct MatchProgress {
     pub(super) played: usize,
     pub(super) total: usize,

@@ -62,7 +62,7 @@ impl OrderedTest {
         self.decided.is_some()
     }
 
-    /// How it stands.
+    /// The state of the test.
     pub(super) fn line(&self) -> Option<String> {
         let [(_, tally)] = self.score.couples() else { return None };
         let Sprt { elo0, elo1, .. } = self.sprt;

@@ -11,7 +11,7 @@ use crate::files::read;
 use crate::files::write;
 use crate::model::text::shown;
 
-/// How the line begins that tells of which match a file is.
+/// The beginning of the line that tells of which match a file is.
 const OF: &str = "match ";
 
 /// The file, and what the match is that it may end.

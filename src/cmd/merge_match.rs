@@ -101,7 +101,7 @@ fn ordered_test(whole: &Whole) -> Option<OrderedTest> {
     whole.run.test.map(|test| OrderedTest::new(test, score, whole.run.paired()))
 }
 
-/// How the test stands where the games up to the first that is missing decide it: those behind them count for nothing.
+/// The state of the test, where the games up to the first that is missing decide it: those behind them count for nothing.
 pub(super) fn decided_before_a_gap(whole: &Whole) -> Result<Option<String>, MergeError> {
     let Some(mut test) = ordered_test(whole) else { return Ok(None) };
     for (number, game) in whole.games().enumerate() {

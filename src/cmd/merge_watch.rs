@@ -27,7 +27,7 @@ const SHARE: u32 = 19;
 /// So long a shard may keep no game before it is said that it is waited for; then twice as long, and so on.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// How far a match is.
+/// The state of a match.
 enum Standing {
     /// The missing games, in words, a line a shard; none where that could not be read just now.
     UnderWay(Vec<String>),

@@ -97,7 +97,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             tell_of(candidate, &args.output, args.quick, out)?;
             return Ok(Exit::Success);
         }
-        // What two packings meet alike is the source's, and a third would only take time.
+        // A fault that two packings meet alike is the source's, and a third would only take time.
         let is_final = !could_be_the_packing(&report)
             || failed.as_ref().is_some_and(|first| alike(first, &report));
         failed.get_or_insert(report);

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ReplayQuestionArgs, out: &mut impl Write) -> anyhow::Re
         }
     }
     if end.is_none() {
-        // Whether it obeys is no part of the question.
+        // Its obedience is no part of the question.
         let _ = wire.send(b"quit\n", limits.quit);
         wire.idle(Instant::now() + limits.quit);
     }
@@ -129,7 +129,7 @@ fn ask<O: Observer>(wire: &mut Wire<O>, command: &str, limits: Limits) -> Result
         Some("isready") => ("readyok", limits.startup),
         Some("go") => {
             let clocks = words.filter_map(|word| word.parse().ok()).map(Duration::from_millis);
-            // What is waited for in a check, at most.
+            // The longest wait of a check.
             ("bestmove", clocks.max().unwrap_or_default().min(limits.answer) + limits.answer)
         }
         _ => return Ok(()),

@@ -26,7 +26,7 @@ pub(super) struct Reports {
     surroundings: Surroundings,
 }
 
-/// How much people are told.
+/// The extent of what people are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// A page an entry, and a table of several.
@@ -48,7 +48,7 @@ pub(super) struct WantedReports<'a> {
     pub(super) report: &'a [ReportTo],
     /// `--format`.
     pub(super) format: OutputFormat,
-    /// How many `-v`.
+    /// The number of `-v`.
     pub(super) verbose: u8,
     /// `--summary` or not.
     pub(super) extent: Extent,

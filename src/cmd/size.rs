@@ -13,7 +13,7 @@ use crate::model::exit::Exit;
 use crate::model::size_figures::EntrySize;
 use crate::view::{json, size};
 
-/// How many sizes of an entry are shown.
+/// The number of sizes of an entry that are shown.
 const REMEMBERED: usize = 8;
 
 /// Measures and prints; an entry over the limit makes the outcome [`Exit::Rejected`].

@@ -19,7 +19,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// After so long lines that are drawn show the time that has passed.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How the entries are told of.
+/// The way in which the entries are told of.
 pub(crate) struct WorkerLines {
     work: Arc<Mutex<Work>>,
     /// Hears of each line that was written; once it is gone, the clock stops.
@@ -94,7 +94,7 @@ impl WorkerLines {
 
     /// Takes the lines away for good, also from workers that go on.
     pub(crate) fn end(&self) {
-        // What was drawn is taken away as it is dropped.
+        // The drawn lines are taken away as it is dropped.
         lock(&self.work).look = WorkerLook::Nothing;
         *lock(&self.told) = None;
     }

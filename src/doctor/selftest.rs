@@ -65,7 +65,7 @@ fn work(name: &str) -> Option<String> {
     Some(text)
 }
 
-/// How a command is asked for its version.
+/// The words by which a command is asked for its version.
 fn version(name: &str) -> String {
     match name {
         // dash has none to tell.

@@ -23,7 +23,7 @@ use crate::model::units::Bytes;
 use crate::sandbox::cpu::CpuTimes;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, SandboxError, StartPlan, Traces};
 
-/// How an engine is started.
+/// The way in which an engine is started.
 #[derive(Clone)]
 pub(crate) enum EngineStart {
     /// A program that is trusted: it may do what the user may.
@@ -43,13 +43,13 @@ pub(crate) struct EngineProgram {
     pub(crate) directory: Option<PathBuf>,
     /// Variables set besides ours.
     pub(crate) environment: BTreeMap<String, String>,
-    /// How much memory all its processes may really use together; it is killed where they use more.
+    /// The memory that all its processes may really use together; it is killed where they use more.
     pub(crate) memory: Option<Bytes>,
 }
 
 /// A started engine.
 pub(crate) trait EngineProcess: Send {
-    /// How the first process ended, if it has or does until the deadline.
+    /// The end of the first process, if it has ended or does until the deadline.
     fn exit(&mut self, deadline: Instant) -> Option<ExitHow>;
     /// The threads it runs now.
     fn threads(&self) -> usize;
@@ -313,7 +313,7 @@ impl EngineProcess for ConfinedProcess {
             return Left::default();
         };
         confined.kill();
-        // What it started, opened and was refused it did, however it ended; what it could not tidy up is not its fault.
+        // Its starts, files and refusals are its own, however it ended; leftovers that it could not tidy up are no fault.
         Left { files: Vec::new(), ..record(confined.close(), Departure::Killed) }
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-/// How far a match is to go.
+/// The point to which a match is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StopLevel {
     /// To its end.
@@ -51,7 +51,7 @@ impl Stop {
     pub(crate) fn raise(&self, level: StopLevel) {
         self.0.level.fetch_max(level as u8, Ordering::AcqRel);
         if level == StopLevel::Now {
-            // It cannot overflow: once is enough and nobody asks 2^64 times.
+            // The counter cannot overflow: once is enough and nobody asks 2^64 times.
             let _ = self.0.now.write(1);
         }
     }

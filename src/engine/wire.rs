@@ -29,7 +29,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 const MOST_BYTES: u64 = 64 << 20;
 /// More lines than this in answer to one question are a flood.
 const MOST_LINES: u64 = 1 << 20;
-/// How much of standard error is kept.
+/// The number of bytes of standard error that are kept.
 const STDERR_TAIL: usize = 4096;
 
 /// Takes part in a conversation without a word: it may keep a record of it.

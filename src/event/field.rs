@@ -103,7 +103,7 @@ pub struct Field {
     byes: Vec<ByeOf>,
 }
 
-/// How an engine that plays no more left.
+/// The reason for which an engine plays no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Out {
     /// The engine crashed too often, and its games count for nobody.
@@ -198,7 +198,7 @@ impl Field {
             .count() as u32
     }
 
-    /// How an engine left; none of one that plays.
+    /// The reason for which an engine left; none of one that plays.
     #[must_use]
     pub(crate) fn out(&self, engine: EngineIx) -> Option<Out> {
         self.out[engine.at()]
@@ -332,7 +332,7 @@ impl FieldBuilder {
         index
     }
 
-    /// How many games it has.
+    /// The number of its games.
     #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.games.len()

@@ -150,7 +150,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// How that game began.
+    /// The beginning of that game.
     pub(crate) fn started(game: &GameFinished) -> GameStarted {
         GameStarted {
             id: game.id.clone(),

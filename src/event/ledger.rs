@@ -187,7 +187,7 @@ impl StageState {
         out.map(|engine| field.engine(engine).name.clone()).collect()
     }
 
-    /// How many of its games have ended.
+    /// The number of its games that have ended.
     #[must_use]
     pub(crate) fn finished(&self) -> usize {
         self.games.len()
@@ -215,7 +215,7 @@ impl StageState {
 /// A game that has begun and not ended.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenGame {
-    /// How it began, or went on the last time.
+    /// The record of its beginning, or of the last time that it went on.
     pub(crate) started: GameStarted,
     /// The moves that engines made, of all attempts.
     pub(crate) plies: Vec<JournalPly>,
@@ -370,7 +370,7 @@ impl Ledger {
             let GameStarted { white, black, .. } = &game.started;
             stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
         }
-        // What was decided on the two of it was decided with its result.
+        // A decision on the two of it was made with its result.
         if let Some(game) = stage.past.games.get(&annulled.place()) {
             let both = [game.white, game.black];
             stage.past.decided.retain(|order| !both.iter().all(|seat| order.contains(seat)));

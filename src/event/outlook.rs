@@ -17,7 +17,7 @@ pub(crate) const LONG_GAME: u32 = 80;
 pub(crate) struct StageOutlook {
     /// Its name.
     pub(crate) name: String,
-    /// How many play in it.
+    /// The number of engines that play in it.
     pub(crate) engines: usize,
     /// Its rounds.
     pub(crate) rounds: u64,

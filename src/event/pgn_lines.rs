@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lzma_rust2::XzReader;
 
-/// How an xz file starts (the .xz file format, section 2.1.1.1).
+/// The first bytes of an xz file (the .xz file format, section 2.1.1.1).
 const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 
 /// The memory that an xz file may make us allocate, in KiB; `xz -9` needs 64 MiB.
@@ -38,7 +38,7 @@ impl<R: Read> Read for Packed<R> {
     }
 }
 
-/// How many line ends were handed on; it can be read while the parser owns the reader.
+/// The number of line ends that were handed on; it can be read while the parser owns the reader.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LineCount(Arc<AtomicU64>);
 

@@ -116,7 +116,7 @@ fn ended(started: &GameStarted, ending: &GameEnding) -> GameFinished {
 pub(crate) struct Broken {
     /// Where it stands.
     pub(crate) moment: InterruptedGame,
-    /// How it ended on the board, where that was not recorded any more.
+    /// Its end on the board, where that was not recorded any more.
     pub(crate) ending: Option<GameEnding>,
     /// Its opening.
     pub(crate) opening: Opening,

@@ -17,7 +17,7 @@ pub struct Seat(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpeningIndex(pub usize);
 
-/// How openings are handed out.
+/// The order in which openings are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BookPolicy {
     /// No game has one.

@@ -98,7 +98,7 @@ pub struct Stage {
     pub(crate) format: StageFormat,
     /// Its openings: one file, or in a bracket one for each round and in a match one for each part.
     pub(crate) books: Vec<PathBuf>,
-    /// How these are handed out.
+    /// The order in which these are handed out.
     pub(crate) policy: BookPolicy,
     /// From which kind of positions its games begin.
     pub(crate) variant: Variant,
@@ -116,11 +116,11 @@ pub struct Stage {
     pub(crate) previous: Vec<String>,
     /// The entries that begin in it; all of them in a first stage that names none.
     pub(crate) engines: Vec<String>,
-    /// How many play in it.
+    /// The number of engines that play in it.
     pub(crate) seats: usize,
     /// The tie-breaks.
     pub(crate) chain: &'static TiebreakChain,
-    /// How many go on, or win; none where only a playoff takes engines from it.
+    /// The number of engines that go on, or win; none where only a playoff takes engines from it.
     pub(crate) promote: usize,
     /// The places that later stages take from it.
     pub(crate) taken: Vec<PlacesTaken>,

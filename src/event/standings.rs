@@ -25,7 +25,7 @@ pub struct Standings {
     pub unfinished: usize,
     /// The games among them that the organisers annulled, and the engines that were withdrawn, in words.
     pub annulled: Vec<String>,
-    /// How far the schedule is played, where the games follow one.
+    /// The part of the schedule that is played, where the games follow one.
     pub progress: Option<EventProgress>,
     /// True if a tie between its two engines is played on, and no tie-break asked (rule 3.2).
     pub(crate) is_played_on: bool,

@@ -239,7 +239,7 @@ struct Side {
 /// The flag has fallen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// How much later than the clock, without its margin, allowed.
+    /// The time by which it came later than the clock, without its margin, allowed.
     pub(crate) over: Duration,
 }
 

@@ -7,7 +7,7 @@ use shakmaty::{ByColor, Color};
 
 use crate::game::clock::{GameClock, TimeControl};
 
-/// How many times the other's clock a clock is shown at most, where a position is asked again.
+/// The most times of the other's clock that a clock is shown, where a position is asked again.
 const MOST_UNEVEN: f64 = 9.0;
 
 /// A `go`.

@@ -17,7 +17,7 @@ use crate::model::game::score::Score;
 use crate::model::text::escape;
 use crate::model::units::Ply;
 
-/// How much stands beside each move.
+/// The extent of what stands beside each move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// The event's: `d= sd= mt= tl= s= n= pv= tb= h= ph= wv= R50= Rd= Rr= mb=`.

@@ -150,7 +150,7 @@ mod tests {
         // A system program's cache is nobody's fault.
         let findings = with(Left { files: vec![file(Some("~/.cache/*"))], ..Left::default() });
         assert_eq!(summary(&findings, RuleId::LeftoverFiles).0, Status::Pass);
-        // What was not seen to end never passes, though nobody is named for it.
+        // A process that was not seen to end never passes, though nobody is named for it.
         let findings = with(Left { departure, ..Left::default() });
         assert_eq!(summary(&findings, RuleId::LeftoverProcesses).0, Status::Undecided);
         // One that was killed is not blamed for that, but for what it did.

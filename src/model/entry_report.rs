@@ -67,7 +67,7 @@ impl EntryReport {
 /// The circumstances of a report that its reader must know.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Circumstances {
-    /// How many other entries were judged on this host at the same time, at most. Times are upper bounds
+    /// The number of other entries that were judged on this host at the same time, at most. Times are upper bounds
     /// then: other entries can make one slower, never faster.
     pub beside: usize,
     /// The settings of the check that are other than those of the 4k event's rules, as the command line has them.

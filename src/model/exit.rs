@@ -41,7 +41,7 @@ impl Exit {
         }
     }
 
-    /// How strongly an outcome of one entry speaks for the whole command: our own faults first, since
+    /// The weight of an outcome of one entry in that of the whole command: our own faults first, since
     /// they make every other word doubtful, then the definite "no", then what was not there to judge.
     fn weight(self) -> u8 {
         match self {

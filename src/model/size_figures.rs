@@ -12,7 +12,7 @@ use super::verdict::Verdict;
 pub struct SizeFigures {
     /// The file.
     pub file: Bytes,
-    /// How much of the file is the stub that unpacks the rest; none where nothing is packed.
+    /// The part of the file that is the stub, which unpacks the rest; none where nothing is packed.
     pub stub: Option<Bytes>,
     /// The part of engines.json that counts, as `"Name":"value"`.
     pub payload: Bytes,

@@ -57,7 +57,7 @@ impl Misplaced {
         Misplaced {
             path: path.to_owned(),
             place: SourcePlace::of(text, span.start),
-            // It repeats what is written there, and a string may hold anything.
+            // The message repeats what is written there, and a string may hold anything.
             what: escape(what.as_bytes(), 1000),
             excerpt: excerpt(text, span),
         }
@@ -97,7 +97,7 @@ fn floor(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// How many characters of a line are shown; a payload can be one line of four thousand.
+/// The number of characters of a line that are shown; a payload can be one line of four thousand.
 const WIDTH: usize = 76;
 
 /// The line that `span` begins on, with carets below the span. Long lines are cut around it, and

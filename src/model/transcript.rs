@@ -53,7 +53,7 @@ pub(crate) struct TranscriptLine {
     pub(crate) voice: Voice,
     /// The beginning of the line, as it came.
     pub(crate) text: Vec<u8>,
-    /// How many bytes of the line are not kept.
+    /// The number of bytes of the line that are not kept.
     pub(crate) more: usize,
 }
 

@@ -3,7 +3,7 @@
 use super::language::Language;
 use super::packer::{self, Packed};
 
-/// How a source is started.
+/// The way in which a source is started.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// Its language.
@@ -70,7 +70,7 @@ pub struct Candidate {
     pub bytes: Vec<u8>,
     /// The number of them that unpack and start the rest.
     pub(crate) stub: usize,
-    /// How the rest was packed.
+    /// The packing of the rest, in words.
     pub(crate) how: String,
 }
 

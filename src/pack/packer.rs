@@ -37,7 +37,7 @@ pub struct Packed {
     pub by: Unpacker,
     /// The words that it takes: [`Unpacker::command`], unless they were packed in a special way.
     pub command: String,
-    /// How they were packed, in words.
+    /// The packing, in words.
     pub how: String,
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -230,12 +230,12 @@ fn output(program: &str, words: &[&str], data: &[u8]) -> Option<(ExitStatus, Vec
     let (mut input, mut told) = (child.stdin.take()?, child.stdout.take()?);
     let written = std::thread::scope(|scope| {
         scope.spawn(move || {
-            // It may have seen enough.
+            // The program may have seen enough.
             let _ = input.write_all(data);
         });
         let written = within(&mut told, data.len().max(MOST_UNPACKED));
         if written.is_none() {
-            // It has more to say than anybody wants to hear.
+            // The program has more to say than anybody wants to hear.
             let _ = child.kill();
         }
         drop(told);

@@ -17,7 +17,7 @@ pub(crate) enum Judgement {
     Unlisted,
 }
 
-/// How much of an option's name the list has to know.
+/// The part of an option's name that the list has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameMatch {
     /// Case is ignored and patterns hold: cutechess sends an option only if the engine declares it,

@@ -18,7 +18,7 @@ use crate::model::game::result::GameResult;
 pub(crate) struct Model {
     /// The advantage of White.
     pub(crate) advantage: f64,
-    /// How wide draws are.
+    /// The width of draws.
     pub(crate) draw: f64,
     /// Draws that each engine gets as its prior.
     pub(crate) prior: f64,

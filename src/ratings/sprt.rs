@@ -22,9 +22,9 @@ pub struct Sprt {
     pub elo0: f64,
     /// The upper one.
     pub elo1: f64,
-    /// How often `elo1` may be accepted though `elo0` is true.
+    /// The rate at which `elo1` may be accepted though `elo0` is true.
     pub alpha: f64,
-    /// How often `elo0` may be accepted though `elo1` is true.
+    /// The rate at which `elo0` may be accepted though `elo1` is true.
     pub beta: f64,
     /// The unit of `elo0` and `elo1`.
     pub scale: Scale,

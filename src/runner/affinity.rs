@@ -34,7 +34,7 @@ impl Cores {
         Cores { all, order: ranked.into_iter().map(|(_, cpu)| cpu).collect() }
     }
 
-    /// How many processors there are.
+    /// The number of processors.
     pub(super) fn count(&self) -> usize {
         self.order.len().max(1)
     }

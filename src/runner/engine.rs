@@ -12,7 +12,7 @@ use crate::model::evidence::{ExitHow, Refusal};
 pub(crate) struct Engine {
     /// Its name in the match.
     pub(crate) name: String,
-    /// How it is started.
+    /// The way in which it is started.
     pub(crate) start: EngineStart,
     /// Lines to send before `uci`, as they are; an entry is sent none.
     pub(crate) init: Vec<String>,
@@ -143,7 +143,7 @@ impl Default for EngineBounds {
 /// The remains of an engine that was lost.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Remains {
-    /// How its process ended, where it did by itself.
+    /// The end of its process, where it ended by itself.
     pub(crate) exit: Option<ExitHow>,
     /// The last lines of its standard error, each harmless.
     pub(crate) stderr: Vec<String>,

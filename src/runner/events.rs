@@ -57,7 +57,7 @@ pub(crate) enum Event {
         engine: usize,
         /// The reason.
         why: String,
-        /// How it had ended by itself, where it had.
+        /// Its end, where it had ended by itself.
         exit: Option<ExitHow>,
         /// The last lines of its standard error.
         stderr: Vec<String>,
@@ -86,7 +86,7 @@ pub(crate) enum Event {
     Ponders {
         /// Its place in the list.
         engine: usize,
-        /// How much, in words that go on after its name.
+        /// The extent, in words that go on after its name.
         how: String,
     },
     /// A game begins.

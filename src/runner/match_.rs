@@ -95,7 +95,7 @@ impl MatchGames {
         MatchGames::Part(Box::new(self), numbers)
     }
 
-    /// How many.
+    /// The number of them.
     #[must_use]
     pub(crate) fn total(&self) -> usize {
         match self {

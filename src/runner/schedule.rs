@@ -12,7 +12,7 @@ pub enum PairingSystem {
     Gauntlet,
 }
 
-/// How openings and colours are shared out in an encounter.
+/// The order of openings and colours in an encounter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ColourOrder {
     /// Two games in a row on the same opening, colours reversed.
@@ -102,7 +102,7 @@ impl MatchSchedule {
         }
     }
 
-    /// How colours go.
+    /// The order of colours.
     #[must_use]
     pub(crate) fn colours(&self) -> ColourOrder {
         self.colours

@@ -28,7 +28,7 @@ const HOPELESS: u32 = 3;
 const TRIES: u32 = 2;
 /// In games on a shorter clock nobody thinks long enough to be watched.
 const SLOW_GAME: Duration = Duration::from_secs(10);
-/// How a line begins that an engine says for those who read the games.
+/// The beginning of a line that an engine says for those who read the games.
 const FOR_THE_RECORD: &[u8] = b"info string pgncomment ";
 /// No more of these is kept for one move, in bytes.
 const MOST_COMMENTS: usize = 64 << 10;

@@ -51,7 +51,7 @@ pub(crate) struct Asked {
     pub(crate) margin: Option<Duration>,
     /// The part of UCI that it may be sent.
     pub(crate) subset: UciSubset,
-    /// How much memory all its processes may really use together, where it has a limit of its own.
+    /// The memory that all its processes may really use together, where it has a limit of its own.
     pub(crate) memory: Option<Bytes>,
 }
 

@@ -39,9 +39,9 @@ pub struct HostSettings {
     pub(crate) lazy_memory: bool,
     /// Where entries get cgroups of their own, if anywhere.
     pub(crate) cgroups: Option<Groups>,
-    /// How much memory all processes of an entry may really use together.
+    /// The memory that all processes of an entry may really use together.
     pub memory: Bytes,
-    /// How many processes and threads it may have.
+    /// The number of processes and threads that it may have.
     pub tasks: u32,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct HostReady {
     rules: Mutex<Arc<LandlockRules>>,
     /// Granted directories outside the system's, to be bound at their own path.
     more: Vec<PathBuf>,
-    /// How the root is built that all entries have in common.
+    /// The steps that build the root that all entries have in common.
     common: OnceLock<Arc<[SetupStep]>>,
     ids: OnceLock<Ids>,
     filter: OnceLock<Arc<[sock_filter]>>,

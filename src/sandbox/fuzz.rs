@@ -231,7 +231,7 @@ fn a_peer_that_changes_while_it_is_read_breaks_no_bound() {
                 assert!(path.is_absolute() && path.as_os_str().len() <= 2 * 4096);
             }
             let _ = tracee::word(pid, address);
-            // What it says of itself, and what it maps, is read in the same way.
+            // Its own words, and its mappings, are read in the same way.
             assert!(process::command_line(pid).len() < 100);
             let _ = process::executable_mappings(pid);
         }

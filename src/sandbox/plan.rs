@@ -24,7 +24,7 @@ pub enum Staging {
     OwnName(String),
 }
 
-/// How much is watched.
+/// The extent of what is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audit {
     /// Programs, files opened, look-ups and refusals, until [`Confined::start_is_over`].

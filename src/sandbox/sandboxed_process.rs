@@ -104,7 +104,7 @@ impl SandboxedProcess {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         let end = Instant::now() + END_OF_TRACER;
         loop {
-            // It comes once; afterwards nobody is there to send another.
+            // The message comes once; afterwards nobody is there to send another.
             match outcome.recv_timeout(LOOK_AGAIN) {
                 Ok(outcome) => return Some(outcome),
                 Err(RecvTimeoutError::Disconnected) => return None,

@@ -51,7 +51,7 @@ impl Shard {
         self.index.get()
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     #[must_use]
     pub(crate) fn of(self) -> usize {
         self.of.get()

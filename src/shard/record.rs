@@ -50,14 +50,14 @@ pub struct MatchRun {
     pub engines: Vec<String>,
     /// The pairings.
     pub schedule: PairingSystem,
-    /// How many engines of a gauntlet meet all the others, where it is not the first alone.
+    /// The number of engines of a gauntlet that meet all the others, where it is not the first alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<NonZeroUsize>,
     /// Encounters of each two engines.
     pub rounds: usize,
     /// Games of an encounter.
     pub games: usize,
-    /// How colours go.
+    /// The order of colours.
     pub colours: ColourOrder,
     /// The test, where there is one.
     pub test: Option<Test>,

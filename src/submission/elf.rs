@@ -31,7 +31,7 @@ impl Class {
     }
 }
 
-/// How it gets its libraries.
+/// The way in which it gets its libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Linkage {

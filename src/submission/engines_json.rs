@@ -41,7 +41,7 @@ impl ConfigProblem {
     fn new(text: &str, mistake: JsonMistake, help: impl Into<String>) -> ConfigProblem {
         ConfigProblem {
             place: SourcePlace::of(text, mistake.span.start),
-            // It repeats keys and values as they are written.
+            // The mistake repeats keys and values as they are written.
             message: escape(mistake.message.as_bytes(), 1000),
             excerpt: excerpt(text, mistake.span),
             help: help.into(),

@@ -21,13 +21,13 @@ use crate::submission::engines_json::{
 };
 use crate::submission::{Mode, Submission};
 
-/// How much of a file is kept: enough to name the format of something far too large.
+/// The number of bytes of a file that are kept: enough to name the format of something far too large.
 pub(crate) const READ_AT_MOST: Bytes = Bytes(16 << 20);
 
 /// How large a file is hashed; what is larger is rejected by its size, and hashing it would take long.
 pub(crate) const HASH_AT_MOST: Bytes = Bytes(1 << 30);
 
-/// How large a configuration may be.
+/// The most bytes of a configuration.
 const CONFIG_AT_MOST: Bytes = Bytes(1 << 20);
 
 /// The configuration beside an entry.

@@ -149,7 +149,7 @@ impl FileFormat {
     }
 
     fn packed(mut self, packing: Packing) -> FileFormat {
-        // It names the program of the first line as it is written.
+        // The words name the program of the first line as it is written.
         self.packer = packing.packer.map(|packer| escape(packer.as_bytes(), 120));
         self.stub_bytes = packing.stub;
         self.payload_bytes = packing.packed;

@@ -135,7 +135,7 @@ pub(crate) struct JsonMistake {
     pub(crate) message: String,
 }
 
-/// How deep values may lie in one another; cutechess needs five.
+/// The depth to which values may lie in one another; cutechess needs five.
 const DEPTH: usize = 32;
 
 /// Reads one JSON value that fills the text.

@@ -183,7 +183,7 @@ struct Counter<'a> {
     fields: Vec<PayloadField>,
     /// The options set so far: a second setting is no configuration but could be a digit of a number.
     set: HashSet<String>,
-    /// How many options a pattern made configuration: of enough switches, each is a bit of the engine.
+    /// The number of options that a pattern made configuration: of enough switches, each is a bit of the engine.
     by_pattern: usize,
 }
 

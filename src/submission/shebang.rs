@@ -3,7 +3,7 @@
 //! A line that the kernel refuses here is no error of the file: execvp then hands it to a shell, which takes
 //! the line for a comment.
 
-/// How much of a file the kernel looks at.
+/// The number of bytes of a file that the kernel looks at.
 const LOOKED_AT: usize = 256;
 
 /// The interpreter that a script names.

@@ -79,7 +79,7 @@ pub(in crate::view) fn search<'a>(
     })
 }
 
-/// How a game stands, in a sentence.
+/// The state of a game, in a sentence.
 pub(in crate::view) fn said(game: &BroadcastGame, last: Option<&ShownMove<'_>>) -> String {
     match (&game.finished, &game.annulled, last) {
         (Some(finished), _, _) => told(&finished.ending()),
@@ -89,7 +89,7 @@ pub(in crate::view) fn said(game: &BroadcastGame, last: Option<&ShownMove<'_>>) 
     }
 }
 
-/// How a game under way stands, in a sentence: its last move with its number, and the side to move.
+/// The state of a game under way, in a sentence: its last move with its number, and the side to move.
 pub(crate) fn under_way(last: Option<&str>, turn: Color) -> String {
     format!("{}, {} to move", last.unwrap_or("The game begins"), side(turn))
 }
@@ -99,7 +99,7 @@ pub(crate) fn told(ending: &GameEnding) -> String {
     format!("{}: {}", ending.result.word(), word(&ending.details()))
 }
 
-/// How the event stands, in a sentence.
+/// The state of the event, in a sentence.
 pub(in crate::view) fn state(ledger: &Ledger) -> String {
     let stage = ledger.stages.last().filter(|stage| stage.outcome.is_none());
     match (&ledger.paused, stage) {

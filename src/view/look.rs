@@ -1,6 +1,6 @@
 //! How pages for people are laid out.
 
-/// How a page is laid out.
+/// The layout of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     /// Columns.

@@ -12,7 +12,7 @@ use crate::model::verdict::{Finding, Verdict};
 /// The bytes that the summary of a step may hold at most.
 pub(crate) const SUMMARY_LIMIT: usize = 1 << 20;
 
-/// How much is told of an entry.
+/// The extent of what is told of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     /// All of it.

@@ -71,7 +71,7 @@ impl Screen<'_> {
         lines
     }
 
-    /// How the event stands, in a line.
+    /// The state of the event, in a line.
     #[must_use]
     pub(crate) fn headline(&self) -> String {
         let mut line = state_line(self.config, self.broadcast);

@@ -5,7 +5,7 @@ use crate::model::entry_report::EntryReport;
 use crate::model::rule::RuleKind;
 use crate::model::verdict::{Finding, LEFT_OUT, Status, Verdict, WAIVED};
 
-/// How much a finding weighs.
+/// The weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FindingWeight {
     /// A gate is broken.

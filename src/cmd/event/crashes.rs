@@ -30,7 +30,7 @@ impl CrashKeeper {
             // The games of this host come first.
             let _ = rustix::process::nice(10);
             while asked.recv().is_ok() {
-                // What was asked for meanwhile is done with it.
+                // Requests that came meanwhile are done with it.
                 while asked.try_recv().is_ok() {}
                 keep(&config);
             }

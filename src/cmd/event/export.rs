@@ -83,7 +83,7 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
     Ok(Exit::Success)
 }
 
-/// How far it is, for programs.
+/// The state of the event, for programs.
 pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut follower = Follower::new(config);
     follower.look(config).map_err(unread(&config.path))?;

@@ -60,7 +60,7 @@ fn tables(config: &EventConfig, ledger: &Ledger) -> Vec<Standings> {
         .collect()
 }
 
-/// How far a stage is, or what it waits for.
+/// The progress of a stage, or what it waits for.
 fn underway(config: &EventConfig, stage: &Stage, state: &StageState) -> String {
     let done = state.finished();
     let standings = stage.standings(&state.field(stage.crash_limit));
@@ -90,7 +90,7 @@ fn underway(config: &EventConfig, stage: &Stage, state: &StageState) -> String {
     }
 }
 
-/// How it stands, in a line.
+/// The state of the event, in a line.
 fn state(ledger: &Ledger) -> String {
     let stage = ledger.stages.last().filter(|stage| stage.outcome.is_none());
     match (&ledger.paused, stage) {
@@ -115,7 +115,7 @@ fn unsteady_times(facts: &[TimingFact]) -> Option<String> {
     })
 }
 
-/// How far it is. Names are those of the event's file, which may have taken them from the names of strangers' files.
+/// The state of the event. Names are those of the event's file, which may have taken them from the names of strangers' files.
 pub(super) fn status(
     config: &EventConfig,
     look: Look,

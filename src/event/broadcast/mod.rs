@@ -54,7 +54,7 @@ impl fmt::Display for GameKey {
 /// A game as far as it has been played.
 #[derive(Clone, Debug)]
 pub(crate) struct BroadcastGame {
-    /// How it began.
+    /// The record of its beginning.
     pub(crate) started: GameStarted,
     /// The moves of its engines.
     pub(crate) plies: Vec<JournalPly>,
@@ -222,7 +222,7 @@ impl Broadcast {
                     let started = &game.started;
                     game.is_open() && [&started.white, &started.black].contains(&&killed.entry)
                 };
-                // It is killed before the game that it lost has its end.
+                // The engine is killed before the game that it lost has its end.
                 let mut open: Vec<&mut BroadcastGame> =
                     self.games.values_mut().filter(plays).collect();
                 if let [game] = &mut open[..] {

@@ -20,11 +20,11 @@ pub(crate) struct Slot {
     pub(crate) white: String,
     /// The engine with Black.
     pub(crate) black: String,
-    /// How far it is.
+    /// Its state.
     pub(crate) state: GameState,
 }
 
-/// How far a game is.
+/// The state of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GameState {
     /// The game has begun.
@@ -197,7 +197,7 @@ fn length(config: &EventConfig, broadcast: &Broadcast) -> Duration {
     sum.checked_div(games).map_or_else(|| long_game(first.control), Duration::from_micros)
 }
 
-/// How many games of a stage have ended, and how many are planned in all.
+/// The number of games of a stage that have ended, and of those that are planned in all.
 #[must_use]
 pub(crate) fn progress(
     config: &EventConfig,

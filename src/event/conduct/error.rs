@@ -31,9 +31,9 @@ pub(crate) enum EventError {
     SmallBook {
         /// The stage.
         stage: String,
-        /// How many it needs.
+        /// The number of openings that it needs.
         needed: usize,
-        /// How many there are.
+        /// The number of openings that there are.
         there: usize,
         /// The book.
         path: PathBuf,

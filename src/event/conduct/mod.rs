@@ -39,7 +39,7 @@ use crate::runner::{self, Engine, EngineBounds};
 pub(crate) use error::EventError;
 use play::{Batch, NotStarted};
 
-/// How a run of an event ended.
+/// The end of a run of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventOutcome {
     /// The event is over.

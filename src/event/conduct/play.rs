@@ -284,7 +284,7 @@ impl Conductor<'_> {
             return match &ending.reason {
                 // Somebody asked for it; the game stays open and rule 6.1 decides on it.
                 _ if hearing.stop.level() == StopLevel::Now => Ok(()),
-                // It stays open, too, and what becomes of it is decided when the others under way have ended.
+                // The game stays open, too, and its fate is decided when the others under way have ended.
                 Termination::Standstill { .. } => {
                     let text = format!("{}: {}", upcoming.started.id, ending.details());
                     self.audience.say(&text);

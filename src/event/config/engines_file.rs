@@ -47,7 +47,7 @@ fn engine(
     let span = file.span();
     let entry = RawEntry {
         name: Spanned::new(span.clone(), name),
-        // It is seen from the event file, and these are paths as the other file has them.
+        // Paths are seen from the event file, and these are as the other file has them.
         path: Spanned::new(span, std::path::absolute(&found).unwrap_or(found)),
         engines_json: None,
         engine: None,

@@ -52,7 +52,7 @@ pub enum EventConfigError {
     Wrong(Misplaced),
 }
 
-/// How thoroughly entries are checked before they play.
+/// The thoroughness with which entries are checked before they play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum GateKind {
@@ -77,7 +77,7 @@ pub struct EventConfig {
     pub(crate) site: String,
     /// The journal.
     pub journal: PathBuf,
-    /// How thoroughly entries are checked.
+    /// The thoroughness with which entries are checked.
     pub(crate) gate: GateKind,
     /// True if an entry may play that could not be decided on this host.
     pub(crate) admit_undecided: bool,
@@ -91,7 +91,7 @@ pub struct EventConfig {
     pub(crate) allowlist: Option<PathBuf>,
     /// The terms of the games of each stage that does not say otherwise.
     pub terms: StageTerms,
-    /// How late a move may come without losing.
+    /// The time by which a move may come late without losing.
     pub(crate) margin: Duration,
     /// The time added to both clocks when a game goes on (rule 6.1.5).
     pub(crate) compensation: Duration,
@@ -130,11 +130,11 @@ pub struct EventEntry {
     pub(crate) engine: Option<String>,
     /// Its rating until it has one of its own (rule 5.5).
     pub(crate) rating: Option<i32>,
-    /// How it is started, where it is a program that is trusted: no gate is asked, and no sandbox is around it.
+    /// The way in which it is started, where it is a program that is trusted: no gate is asked, and no sandbox is around it.
     pub(crate) trusted: Option<Trusted>,
 }
 
-/// How a trusted program plays.
+/// The terms on which a trusted program plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trusted {
     /// Its arguments.

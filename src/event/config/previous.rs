@@ -9,7 +9,7 @@ use super::super::ledger::Ledger;
 use crate::model::text::shown;
 use crate::model::words::all;
 
-/// How such a source names a journal.
+/// The ending by which such a source names a journal.
 const ENDING: &str = ".journal";
 
 /// An event that was played before.

@@ -32,7 +32,7 @@ pub(crate) enum NoEntries {
     TooFew {
         /// The directory, or the file of engines.
         path: PathBuf,
-        /// How many there must be.
+        /// The least number of engines.
         least: usize,
     },
 }

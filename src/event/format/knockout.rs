@@ -73,7 +73,7 @@ pub(crate) struct Encounter {
     pub(crate) white: Seat,
     /// The other.
     pub(crate) black: Seat,
-    /// How long it is.
+    /// Its length.
     pub(crate) format: MatchFormat,
     /// The number of its first opening: each match has its own.
     pub(crate) openings: usize,

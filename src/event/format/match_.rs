@@ -149,7 +149,7 @@ pub(super) fn in_sequence<'a>(
     (0..).map_while(played).map(|game| game.result).collect()
 }
 
-/// How a match stands.
+/// The state of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchState {
     /// So many games are due.

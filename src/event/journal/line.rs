@@ -24,7 +24,7 @@ pub(super) enum Sum {
     Crc(u32),
 }
 
-/// How journals begin.
+/// The beginnings of journals.
 pub(super) const BEGINNINGS: [&str; 2] = [r#"{"n":0,"sha256":""#, r#"{"n":0,"crc":""#];
 
 /// True if a first line that has no end can be that of a journal; a host that crashed leaves zeros.

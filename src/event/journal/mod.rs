@@ -103,7 +103,7 @@ pub enum JournalError {
         line: u64,
         /// Where it begins, in bytes.
         offset: u64,
-        /// How many bytes of it there are.
+        /// The number of its bytes that there are.
         bytes: u64,
         /// The fault.
         what: String,
@@ -120,7 +120,7 @@ pub enum JournalError {
     },
 }
 
-/// How far a journal goes, and the sum of all of its records up to there.
+/// The length of a journal, and the sum of all of its records up to there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// So many records.
@@ -136,7 +136,7 @@ pub struct Torn {
     pub(crate) line: u64,
     /// Where it begins, in bytes.
     pub(crate) offset: u64,
-    /// How many bytes of it there were.
+    /// The number of its bytes that there were.
     pub(crate) bytes: u64,
 }
 
@@ -159,7 +159,7 @@ pub(crate) struct RecordPlace {
     pub line: u64,
     /// Where it begins, in bytes.
     pub(crate) offset: u64,
-    /// How many bytes it has, with its line end.
+    /// The number of its bytes, with its line end.
     pub(crate) bytes: u64,
 }
 

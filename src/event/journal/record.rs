@@ -376,7 +376,7 @@ pub struct EngineKilled {
     pub(crate) entry: String,
     /// The reason.
     pub(crate) why: String,
-    /// How it had ended by itself, in words.
+    /// Its end in words, where it had ended by itself.
     pub(crate) exit: Option<String>,
     /// The last lines of its standard error.
     pub(crate) stderr: Vec<String>,

@@ -13,7 +13,7 @@ use super::{JournalError, JournalRecord, Kept, Position, lock, regular, scan, sy
 pub struct Repaired {
     /// The number of the line, from 1.
     pub(crate) line: u64,
-    /// How many bytes of it there were.
+    /// The number of its bytes that there were.
     pub(crate) bytes: u64,
     /// Where these are kept.
     pub(crate) kept: PathBuf,

@@ -29,7 +29,7 @@ pub(crate) struct EventPlan {
 pub(crate) struct PlannedStage {
     /// Its name.
     pub(crate) name: String,
-    /// How the Event tags of its games end, in the order of play; other words for the same part of a stage
+    /// The ends of the Event tags of its games, in the order of play; other words for the same part of a stage
     /// stand in one list.
     pub(crate) tags: Vec<Vec<String>>,
     /// The format.

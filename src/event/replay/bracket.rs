@@ -96,7 +96,7 @@ enum Absent {
 
 /// A bracket as its games lay it out.
 struct Laid {
-    /// Who has which seat.
+    /// The engine of each seat.
     seats: Vec<Id>,
     bracket: KnockoutBracket,
 }

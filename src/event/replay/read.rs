@@ -34,7 +34,7 @@ pub(super) struct Recorded {
     pub(super) tag: Tag,
 }
 
-/// How a game began.
+/// The beginning of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GameStart {
     /// From the classical position, or from a position of an opening.

@@ -30,7 +30,7 @@ pub(crate) struct StageReplay {
     pub(crate) engines: usize,
     /// Its recorded games.
     pub(crate) games: usize,
-    /// How many of each kind agree.
+    /// The number of each kind that agree.
     pub(crate) counts: Vec<Count>,
     /// The differences, one by one.
     pub(crate) differences: Vec<Difference>,
@@ -40,7 +40,7 @@ pub(crate) struct StageReplay {
     pub(crate) table: Vec<ReportRow>,
 }
 
-/// How many of a kind agree.
+/// The number of a kind that agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Count {
     /// The kind of comparison.
@@ -65,7 +65,7 @@ pub(crate) enum ComparisonKind {
     Rounds,
     /// The opponents in the matches of a bracket.
     Matches,
-    /// How many games a match has, or how many double round robins a stage.
+    /// The number of games of a match, or of double round robins of a stage.
     Lengths,
     /// Games that no format makes due.
     Games,

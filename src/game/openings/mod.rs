@@ -23,7 +23,7 @@ use crate::model::game::variant::Variant;
 use crate::model::text::{sha256, shown};
 use crate::model::units::Ply;
 
-/// How a book is written.
+/// The form in which a book is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BookFormat {
     /// Games; comments and variations are passed over.

@@ -43,7 +43,7 @@ const NAME_CHARS: usize = 200;
 
 struct Tags {
     start: Chess,
-    /// How many there are.
+    /// The number of tags.
     count: usize,
     names: OpeningNames,
 }

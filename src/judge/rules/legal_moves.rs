@@ -18,7 +18,7 @@ const RULE: RuleId = RuleId::LegalMoves;
 /// So long over positions only a slow engine takes.
 const SLOW: Duration = Duration::from_secs(30);
 
-/// How the reason begins where no move was told.
+/// The beginnings of the reason where no move was told.
 const NO_MOVE: [&str; 3] = ["a word in place of a move", "the null move", "no move on the line"];
 
 /// The number of offences that are written out.

@@ -107,7 +107,7 @@ pub(crate) enum InGames {
 pub(crate) enum LeftByGames {
     /// Something.
     Some {
-        /// How much, in words: `2 files remain after its games`.
+        /// The extent, in words: `2 files remain after its games`.
         count: String,
         /// Each of it, in words.
         each: Vec<String>,

@@ -187,7 +187,7 @@ fn help(refusals: &[Refusal], host: &HostFacts) -> String {
         return format!("judge it on a host as big as the event's machine; {less}");
     };
     let bigger = format!("judge it on a machine with more than {} of memory; {less}", most.human());
-    // What is reserved for smaller mappings `--lazy-memory` leaves to the kernel.
+    // Reservations for smaller mappings `--lazy-memory` leaves to the kernel.
     let all_are_big = images.is_empty() && maps.iter().all(|size| *size >= LAZY_FROM);
     let step = match (host.overcommit, host.lazy_memory) {
         (Overcommit::Always, _) => {
@@ -360,7 +360,7 @@ mod tests {
         );
         host.overcommit = Overcommit::Never;
         assert!(step(Resource::Memory(big), &host).contains("vm.overcommit_memory=1"));
-        // What is set already is no step.
+        // A limit that is set already is no step.
         host.overcommit = Overcommit::Always;
         for what in [Resource::Memory(big), Resource::Image(big)] {
             let step = step(what, &host);

@@ -49,7 +49,7 @@ pub struct Capabilities {
 /// The looks for which the time was too short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// How many were left out,
+    /// The number of those that were left out,
     pub looks: usize,
     /// of so many.
     pub of: usize,

@@ -38,7 +38,7 @@ pub struct PlayedGames {
     /// The time that they took.
     #[serde(rename = "took_ms", serialize_with = "millis")]
     pub(crate) took: Duration,
-    /// How many were wanted.
+    /// The number of pairs that were wanted.
     pub(crate) wanted: usize,
     /// The games that began.
     pub(crate) games: Vec<PlayedGame>,
@@ -48,7 +48,7 @@ pub struct PlayedGames {
     pub(crate) disproved: Vec<PlayedGame>,
 }
 
-/// How a process that played came to its end.
+/// The end of a process that played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Departure {
@@ -149,13 +149,13 @@ pub struct PlayedGame {
     /// The times on both clocks at its end; none where they were not kept.
     #[serde(skip)]
     pub clocks: Option<ByColor<Duration>>,
-    /// How its fault fared when it was asked again.
+    /// The fate of its fault when it was asked again.
     #[serde(skip)]
     pub again: Option<AskedAgain>,
     /// The entry's moves that came when its clock had run out.
     #[serde(skip)]
     pub late: Vec<LateMove>,
-    /// How the process at fault ended, where it did by itself.
+    /// The end of the process at fault, where it ended by itself.
     #[serde(skip)]
     pub exit: Option<ExitHow>,
     /// The last lines of its standard error, escaped.
@@ -179,7 +179,7 @@ impl PlayedGame {
         matches!(self.end, GameEnd::Fault(_))
     }
 
-    /// How it ended, in words.
+    /// The game's end, in words.
     #[must_use]
     pub(crate) fn how(&self) -> String {
         match &self.end {
@@ -242,7 +242,7 @@ pub struct LateMove {
     pub(crate) took: Duration,
 }
 
-/// How a game ended, from the entry's point of view.
+/// The end of a game, from the entry's point of view.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GameEnd {

@@ -21,7 +21,7 @@ pub struct HostFacts {
     /// The most that an entry may use at once by the event's own rule, where this host can spare that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<Bytes>,
-    /// How the kernel answers to more than it has (`vm.overcommit_memory`).
+    /// The kernel's answer to requests for more than it has (`vm.overcommit_memory`).
     pub overcommit: Overcommit,
     /// True if large mappings reserve no memory (`--lazy-memory`).
     pub lazy_memory: bool,
@@ -36,7 +36,7 @@ pub struct HostFacts {
     pub chess_libraries: Vec<PathBuf>,
 }
 
-/// How the kernel answers to requests for more memory than it has (proc_sys_vm(5)).
+/// The kernel's answer to requests for more memory than it has (proc_sys_vm(5)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Overcommit {

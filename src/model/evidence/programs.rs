@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::text::{from_millis, from_millis_opt, millis, millis_opt};
 use crate::model::units::Bytes;
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExitHow {
@@ -95,7 +95,7 @@ pub struct Exec {
         deserialize_with = "from_millis_opt"
     )]
     pub lasted: Option<Duration>,
-    /// How it ended, where it did.
+    /// Its end, where it had one.
     pub exit: Option<ExitHow>,
     /// For own products: size and SHA-256 of what ran.
     pub product: Option<Product>,

@@ -22,7 +22,7 @@ pub enum Purpose {
     Positions,
     /// A game of this many plies on one line.
     LongGame(Ply),
-    /// How the clock is used.
+    /// The use of the clock.
     Clock,
     /// `OwnBook` and `Ponder`, and what it does while it waits.
     Idle,
@@ -102,12 +102,12 @@ pub struct DeclaredOption {
     pub(crate) default: Option<String>,
 }
 
-/// How the run was brought to its end, and what was seen then.
+/// The way in which the run was brought to its end, and what was seen then.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct RunEnding {
     /// The way in which it came to its end.
     pub how: EndHow,
-    /// How the engine's first process ended; none where it did not.
+    /// The end of the engine's first process; none where it did not end.
     pub exit: Option<ExitHow>,
     /// From `quit` (or the kill) to the end of the first process.
     #[serde(

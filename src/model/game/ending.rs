@@ -26,14 +26,14 @@ pub enum Termination {
     IllegalMove(String),
     /// Out of time (rules 1.2, 2.1): a move came, but too late.
     Time {
-        /// How much later than the clock allowed the move came; none where the source does not say.
+        /// The time by which the move came later than the clock allowed; none where the source does not say.
         over: Option<Duration>,
     },
     /// `bestmove resign` (rule 2.1).
     Resignation,
     /// The process ended or closed its output in the middle of the game (rule 6.2).
     Crash {
-        /// How it ended, where that is known.
+        /// The end of the process, where that is known.
         exit: Option<ExitHow>,
     },
     /// A hang: no answer for longer than is waited for at all, past the end of the clock where there is one.

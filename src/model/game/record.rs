@@ -128,7 +128,7 @@ pub struct GameRecord {
     /// The lines that engines said for the record, by the place of their ply among [`GameRecord::plies`], each with its line end;
     /// empty unless they are asked for.
     pub(crate) comments: Vec<(usize, Vec<u8>)>,
-    /// How it ended.
+    /// The game's end.
     pub ending: GameEnding,
     /// The question without an answer that counts, where the game ended by one.
     pub(crate) unanswered: Option<Unanswered>,

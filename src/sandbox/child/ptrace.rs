@@ -21,7 +21,7 @@ pub(in crate::sandbox) fn pidfd_kill(pidfd: BorrowedFd<'_>, signal: c_int) {
     };
 }
 
-/// How a stopped tracee goes on.
+/// The way in which a stopped tracee goes on.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sandbox) enum TraceeResume {
     /// Until the next event.

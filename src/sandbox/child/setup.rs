@@ -31,7 +31,7 @@ pub(in crate::sandbox) enum SetupStep {
     DropHost,
 }
 
-/// How the new root is built.
+/// The steps that build the new root.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Root {
     /// The steps that all entries share.

@@ -94,7 +94,7 @@ pub(in crate::sandbox) struct WatchedDirectory {
     pub(in crate::sandbox) real: PathBuf,
     /// Where it is for the entry.
     pub(in crate::sandbox) inside: PathBuf,
-    /// How reports call it.
+    /// Its name in reports.
     pub(in crate::sandbox) shown: PathBuf,
 }
 
@@ -124,7 +124,7 @@ const CLEARING: Duration = Duration::from_secs(10);
 
 impl Drop for Dirs {
     fn drop(&mut self) {
-        // What cannot be removed even so, or not in this time, is left to the guardian of the directory that it lies in.
+        // A file that cannot be removed even so, or not in this time, is left to the guardian of the directory that it lies in.
         if clear(self.top.path(), Instant::now() + CLEARING).is_err() {
             self.top.disable_cleanup(true);
             self.host_directory.is_left();

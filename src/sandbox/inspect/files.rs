@@ -254,7 +254,7 @@ impl Sums {
         file.rewind().ok()?;
         let mut hasher = Sha256::new();
         let mut buffer = vec![0u8; 64 << 10];
-        // It may grow meanwhile.
+        // The file may grow meanwhile.
         let mut file = file.take(size.0);
         loop {
             match file.read(&mut buffer) {

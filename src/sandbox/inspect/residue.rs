@@ -84,7 +84,7 @@ pub(in crate::sandbox) fn scan(
     LeftFiles { files: left, complete }
 }
 
-/// How a regular file begins.
+/// The first bytes of a regular file.
 fn head(path: &Path) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;

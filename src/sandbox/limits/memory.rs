@@ -33,7 +33,7 @@ pub(crate) trait ProcessTree: Send + Sync {
     fn files(&self) -> u64;
     /// More is in use than it gets, most of it by one process: it is to be ended.
     fn exceeds(&self, used: Bytes, greediest: i32);
-    /// It has so many processes, files and mappings that nobody can count what it uses while the others are looked after: it is
+    /// The tree has so many processes, files and mappings that nobody can count what it uses while the others are looked after: it is
     /// to be ended.
     fn cannot_be_counted(&self);
 }
@@ -209,7 +209,7 @@ struct Shares {
     of_files_in_memory: u64,
 }
 
-/// How files in memory that processes have mapped are counted.
+/// The way in which files in memory that processes have mapped are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mapped {
     /// By the pages that some process has touched.

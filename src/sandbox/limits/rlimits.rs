@@ -20,7 +20,7 @@ const WAITING_SIGNALS: u64 = 4096;
 /// Processes and threads: real entries start up to 512 threads; a fork bomb ends here.
 pub(crate) const TASKS: u32 = 4096;
 
-/// How much memory an entry may really use on a host with this much: the rest is for the supervisor and
+/// The memory that an entry may really use on a host with this much: the rest is for the supervisor and
 /// whatever else runs there.
 #[must_use]
 pub(crate) fn memory(host: Bytes) -> Bytes {
@@ -29,7 +29,7 @@ pub(crate) fn memory(host: Bytes) -> Bytes {
     if host.0 == 0 { Bytes(UNKNOWN) } else { Bytes(host.0 / 4 * 3) }
 }
 
-/// How the kernel answers to requests for more memory than it has.
+/// The kernel's answer to requests for more memory than it has.
 #[must_use]
 pub fn overcommit() -> Overcommit {
     let text = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();

@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) struct TimingFact {
     /// Its name.
     pub(crate) name: &'static str,
-    /// How it is here.
+    /// The state of this host.
     pub(crate) what: String,
     /// The command that makes times steadier; none where they are steady, or nothing can be done.
     pub(crate) fix: Option<&'static str>,

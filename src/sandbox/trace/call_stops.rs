@@ -319,7 +319,7 @@ mod tests {
         // A link of the entry's own says nothing of what it leads to.
         assert!(told(&own.path().canonicalize().unwrap().join("libm.so.6"), one));
         assert!(told(Path::new("/etc/passwd"), one));
-        // What lies in its own place is its own, by whatever name.
+        // A file in its own place is its own, by whatever name.
         assert!(!told(one, &own.path().canonicalize().unwrap().join("libm.so.6")));
         // Nobody knows any more what it was.
         assert!(is_other(&files, me, -1, one, other));

@@ -103,7 +103,7 @@ pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Opti
     }
 }
 
-/// How a call on a process must fail; not at all where it is for one of the entry's own.
+/// The error with which a call on a process must fail; none where it is for one of the entry's own.
 pub(in crate::sandbox) fn other_process(
     stop: StoppedCall,
     call: &Call,
@@ -126,7 +126,7 @@ pub(in crate::sandbox) fn other_process(
     }
     let pid = match (stop, call.args[index] as i32) {
         (StoppedCall::ProcessClock, clock) if clock & COUNTS == COUNTS => return None,
-        // It stands inverted above three bits.
+        // The number stands inverted above three bits.
         (StoppedCall::ProcessClock, clock) => !(clock >> 3),
         (_, pid) => pid,
     };

@@ -164,7 +164,7 @@ impl Tracer<'_> {
         let is_new = product.is_some_and(|inode| !self.products.contains(&inode));
         let has_room = self.products.len() < MOST_PRODUCTS;
         if is_new && file.is_some() && !has_room {
-            // It would be listed without its sum.
+            // The program would be listed without its sum.
             self.unrecorded(RecordPart::Programs);
         }
         let file =

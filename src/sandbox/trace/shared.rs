@@ -46,7 +46,7 @@ struct SharedState {
     empty: bool,
     /// When a process was last born or seen ending.
     changed: Option<Instant>,
-    /// How much memory was in use when that was too much, and by which process most.
+    /// The memory that was in use when that was too much, and the process with most of it.
     over: Option<(Bytes, i32)>,
     /// Pid 1 of the namespace, or the entry itself.
     pidfd: Option<OwnedFd>,

@@ -19,7 +19,7 @@ pub(crate) struct GameOnScreen<'a> {
     pub(crate) players: ByColor<PlayerOnScreen<'a>>,
     /// Its last moves, a line for those of both sides; see [`last_moves`].
     pub(crate) moves: Vec<String>,
-    /// How it stands, in a sentence.
+    /// Its state, in a sentence.
     pub(crate) said: String,
 }
 

@@ -96,7 +96,7 @@ fn title(bracket: &BroadcastBracket, number: u32) -> String {
     found.map_or_else(String::new, |one| one.title.to_lowercase())
 }
 
-/// How a match stands.
+/// The state of a match.
 fn state(site: &Site<'_>, one: &BracketMatch, own: &[&Slot]) -> Markup {
     if let Some(winner) = one.winner() {
         let what = match one.prize {

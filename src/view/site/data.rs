@@ -45,7 +45,7 @@ impl Site<'_> {
         })
     }
 
-    /// How far the event is, as `gate4k event status --format json` prints it.
+    /// The state of the event, as `gate4k event status --format json` prints it.
     #[must_use]
     pub(crate) fn status(&self) -> Value {
         let ledger = &self.broadcast.ledger;

@@ -357,7 +357,7 @@ pub(super) fn list(site: &Site<'_>, game: &BroadcastGame, root: &str) -> Markup 
     }
 }
 
-/// How a game stands, for lists of games.
+/// The state of a game, for lists of games.
 pub(super) fn brief(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     match (&game.finished, &game.annulled) {
         (Some(finished), _) => html! { (told(&finished.ending())) },

@@ -20,7 +20,7 @@ use crate::view::standings;
 /// So many games of a stage that has not begun are shown: a page is small before the first game.
 const FIRST: usize = 120;
 
-/// How far a stage is.
+/// The state of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
     NotBegun,

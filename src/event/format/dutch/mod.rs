@@ -34,7 +34,7 @@ impl Dutch {
         std::iter::repeat_n(HalfPoints::ONE, byes).fold(points(past, seat), |sum, bye| sum + bye)
     }
 
-    /// How a seat floated in a round.
+    /// The float of a seat in a round.
     fn float(past: &Past, seat: Seat, round: u32) -> Option<Float> {
         if past.byes.contains(&(seat, round)) {
             return Some(Float::Down);

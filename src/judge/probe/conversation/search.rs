@@ -26,7 +26,7 @@ pub(crate) struct Search<'a> {
     pub(crate) go: Go,
 }
 
-/// How the position is shown to the engine.
+/// The form in which the position is shown to the engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PositionForm<'a> {
     /// `position startpos moves …`
