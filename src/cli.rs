@@ -25,7 +25,7 @@ pub(crate) use event::{
     ForfeitArgs, NewArgs, Publish, ReplayArgs, SealArgs, ServeArgs, WithdrawArgs,
 };
 pub(crate) use merge::MergeArgs;
-pub(crate) use play::{DrawChoice, MatchArgs, OutputReader, PgnStyle, ResignChoice};
+pub(crate) use play::{DrawChoice, MatchArgs, OutputReader, ResignChoice};
 pub(crate) use report::{ReportPath, ReportTo};
 
 /// Decides whether a chess engine may enter the TCEC 4k event

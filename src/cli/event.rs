@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use super::{OutputFormat, value};
 use crate::event::config::Like;
@@ -74,7 +74,7 @@ pub(crate) struct NewArgs {
     pub(crate) engines: Option<PathBuf>,
     /// The event of the rules that it is like
     #[arg(long, value_name = "EVENT", default_value = "4k")]
-    pub(crate) like: NewLike,
+    pub(crate) like: Like,
     /// A file of openings (.pgn, .epd, .bin, .txt) for the stages; given several times, one for each stage in their order,
     /// the last one also for those behind it. Without it the file names books that are yours to make
     #[arg(long, value_name = "FILE")]
@@ -82,44 +82,6 @@ pub(crate) struct NewArgs {
     /// The file to write; it must not be there yet
     #[command(flatten)]
     pub(crate) file: EventFile,
-}
-
-/// The events that `gate4k event new` can write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum NewLike {
-    /// The 4k event.
-    #[value(name = "4k")]
-    FourK,
-    /// The Swiss.
-    Swiss,
-    /// The Cup.
-    Cup,
-    /// The Cup by its older rules.
-    CupOlder,
-    /// A season of nTCEC.
-    Ntcec,
-    /// An FRD in Chess960, of trusted engines.
-    Frd,
-    /// A season of the leagues.
-    Leagues,
-    /// Season 17.
-    #[value(name = "season-17")]
-    Season17,
-}
-
-impl From<NewLike> for Like {
-    fn from(like: NewLike) -> Like {
-        match like {
-            NewLike::FourK => Like::FourK,
-            NewLike::Swiss => Like::Swiss,
-            NewLike::Cup => Like::Cup,
-            NewLike::CupOlder => Like::CupOlder,
-            NewLike::Ntcec => Like::Ntcec,
-            NewLike::Frd => Like::Frd,
-            NewLike::Leagues => Like::Leagues,
-            NewLike::Season17 => Like::Season17,
-        }
-    }
 }
 
 /// `gate4k event run`.

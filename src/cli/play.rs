@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::{Hypotheses, SprtScale};
 use crate::game::adjudicate::{DrawRule, ResignRule, WinRule};
 use crate::game::clock::TimeControl;
+use crate::game::pgn::Style;
 use crate::model::game::variant::Variant;
 use crate::model::units::{Bytes, Ply};
 use crate::runner::Affinity;
@@ -106,8 +107,8 @@ pub(crate) struct MatchArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) pgn: Option<PathBuf>,
     /// The figures beside each move
-    #[arg(long, value_enum, default_value_t = PgnStyle::Event, value_name = "STYLE")]
-    pub(crate) pgn_style: PgnStyle,
+    #[arg(long, value_enum, default_value_t = Style::Event, value_name = "STYLE")]
+    pub(crate) pgn_style: Style,
     /// The event's name in the PGN
     #[arg(long, value_name = "TEXT", default_value = "gate4k match")]
     pub(crate) event: String,
@@ -194,19 +195,6 @@ pub(crate) enum ResignChoice {
     OneSided(ResignRule),
     /// By both players'.
     TwoSided(WinRule),
-}
-
-/// How much stands beside each move in a PGN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PgnStyle {
-    /// All that was measured, in the event's own form
-    Event,
-    /// Evaluation from White's view, depth and time
-    Short,
-    /// Evaluation from the player's view, depth, time, nodes and selective depth, as fastchess writes them
-    Fastchess,
-    /// Moves alone
-    Moves,
 }
 
 /// The draw rules on evaluations that real events had.

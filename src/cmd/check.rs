@@ -11,7 +11,7 @@ use tracing::debug;
 use super::check_shard::{KeptEntries, outcome};
 use super::choice::CheckChoice;
 use super::receipt_to::{self, ReceiptTo};
-use super::refusal::{self, Refusal};
+use super::refusal::Refusal;
 use super::reports::Reports;
 use super::surroundings::Surroundings;
 use super::total::Total;
@@ -20,8 +20,8 @@ use super::worker_lines::{ProgressLook, WorkerLines};
 use super::{log, note, tell, with_causes};
 use crate::batch::cache::ResultCache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
-use crate::cli::{CheckArgs, OutputFormat, ReportPath, ReportTo};
-use crate::files::outputs::{self, NamedPath, SameFile};
+use crate::cli::{CheckArgs, OutputFormat, ReportTo};
+use crate::files::outputs::{self, SameFile};
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
@@ -40,13 +40,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit
     }
     // Before the first look, so that no change is missed while it lasts.
     let watched = watched(args).map_err(Refusal::of)?;
-    loop {
-        let exit = once(args, out).or_else(refusal::told)?;
-        out.flush()?;
-        if exit == Exit::Usage || !watched.wait() {
-            return Ok(exit);
-        }
-    }
+    watched.again(out, |out| once(args, out))
 }
 
 /// The entries of the command line, or else of the configuration.
@@ -54,33 +48,26 @@ fn watched(args: &CheckArgs) -> anyhow::Result<Watched> {
     let named = &args.entry.entries;
     let paths =
         if named.is_empty() { CheckChoice::of(args)?.config.entries } else { named.clone() };
-    let ours = args.report.iter().filter_map(|report| match &report.path {
-        ReportPath::File(path) => Some(path.as_path()),
-        ReportPath::Stdout => None,
-    });
-    let ours: Vec<&Path> = ours.collect();
+    let ours: Vec<&Path> =
+        args.report.iter().filter_map(ReportTo::file).map(|(_, path)| path).collect();
     Ok(Watched::new(&paths, &ours)?)
 }
 
 /// Refuses an output that is another's file, or one that decides: an entry, settings or a journal would be lost.
 fn files_apart(args: &CheckArgs, choice: &CheckChoice) -> Result<(), SameFile> {
     let signature = args.receipt.as_deref().map(sign::beside);
-    let outputs = [
+    let mut outputs = outputs::given(&[
         ("--journal", args.journal.as_deref()),
         ("--receipt", args.receipt.as_deref()),
         ("the signature", signature.as_deref()),
-    ];
-    let mut outputs: Vec<NamedPath<'_>> =
-        outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    ]);
     outputs.extend(args.report.iter().filter_map(ReportTo::file));
-    let inputs = [
+    let mut inputs = outputs::given(&[
         ("the allow-list", choice.settings.allowlist.as_deref()),
         ("--config", args.config.as_deref()),
         ("--sign-key", args.sign_key.as_deref()),
         ("--engines-json", args.entry.engines_json.as_deref()),
-    ];
-    let mut inputs: Vec<NamedPath<'_>> =
-        inputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    ]);
     inputs.extend(args.entry.entries.iter().map(|path| ("an entry", path.as_path())));
     outputs::distinct(&outputs, &inputs)
 }

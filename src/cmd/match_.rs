@@ -1,7 +1,6 @@
 //! `gate4k match`: games between engines, from words on the command line to a table of results.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -12,15 +11,16 @@ use super::match_shard::KeptGames;
 use super::refusal::Refusal;
 use super::reports::cannot;
 use super::{note, say, tell};
-use crate::cli::{DrawChoice, MatchArgs, PgnStyle, ResignChoice};
+use crate::cli::{DrawChoice, MatchArgs, ResignChoice};
 use crate::config::Config;
 use crate::engine::process::EngineStart;
 use crate::engine::stop::{Stop, StopLevel};
-use crate::files::outputs::{self, NamedPath, SameFile};
+use crate::files::outputs::{self, SameFile};
 use crate::game::adjudicate::{AdjudicationRules, DrawRule};
 use crate::game::clock::Patience;
 use crate::game::end::Material;
 use crate::game::openings::{Book, BookOrder, BookPart, Sequence};
+use crate::game::pgn::Style;
 use crate::game::start_positions::StartNumber;
 use crate::game::tables::Tables;
 use crate::judge::Judge;
@@ -221,7 +221,7 @@ fn prepare(
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
         keep_pv: args.events.is_some()
             || args.live.is_some()
-            || (args.pgn.is_some() || args.journal.is_some()) && args.pgn_style == PgnStyle::Event,
+            || (args.pgn.is_some() || args.journal.is_some()) && args.pgn_style == Style::Event,
         keep_comments: args.keep_comments,
         tell_moves: args.events.is_some() || args.live.is_some(),
         standstill: None,
@@ -233,24 +233,19 @@ fn prepare(
 
 /// Refuses an output that is another's file, or one that the match is made of: games would be lost, or a book spoilt.
 fn files_apart(args: &MatchArgs, asked: &[Asked]) -> Result<(), SameFile> {
-    let outputs = [
-        ("--journal", &args.journal),
-        ("--pgn", &args.pgn),
-        ("--events", &args.events),
-        ("--log", &args.log),
-        ("--live", &args.live),
-        ("--until", &args.until),
-    ];
-    let inputs = [
-        ("--openings", &args.openings),
-        ("--engines", &args.engines),
-        ("--allowlist", &args.allowlist),
-    ];
-    fn there<'a>((name, path): &(&'a str, &'a Option<PathBuf>)) -> Option<NamedPath<'a>> {
-        path.as_deref().map(|path| (*name, path))
-    }
-    let outputs: Vec<NamedPath<'_>> = outputs.iter().filter_map(there).collect();
-    let mut inputs: Vec<NamedPath<'_>> = inputs.iter().filter_map(there).collect();
+    let outputs = outputs::given(&[
+        ("--journal", args.journal.as_deref()),
+        ("--pgn", args.pgn.as_deref()),
+        ("--events", args.events.as_deref()),
+        ("--log", args.log.as_deref()),
+        ("--live", args.live.as_deref()),
+        ("--until", args.until.as_deref()),
+    ]);
+    let mut inputs = outputs::given(&[
+        ("--openings", args.openings.as_deref()),
+        ("--engines", args.engines.as_deref()),
+        ("--allowlist", args.allowlist.as_deref()),
+    ]);
     inputs.extend(asked.iter().map(|one| match &one.source {
         EngineSource::Program(program) => (one.name.as_str(), program.command.as_path()),
         EngineSource::Entry(path) => (one.name.as_str(), path.as_path()),

@@ -17,7 +17,7 @@ use super::match_strikes::Strikes;
 use super::match_table::{self, MatchProgress, half, sample};
 use super::match_test::{OrderedTest, asked_test};
 use super::match_until::UntilFile;
-use crate::cli::{MatchArgs, OutputReader, PgnStyle};
+use crate::cli::{MatchArgs, OutputReader};
 use crate::engine::stop::{Stop, StopLevel};
 use crate::files::write;
 use crate::game::pgn::{self, PgnHeader, Style};
@@ -100,12 +100,7 @@ impl Sinks {
             pgn: open(&args.pgn)?,
             events: open(&args.events)?.map(EventLines::new),
             games,
-            style: match args.pgn_style {
-                PgnStyle::Event => Style::Event,
-                PgnStyle::Short => Style::Short,
-                PgnStyle::Fastchess => Style::Fastchess,
-                PgnStyle::Moves => Style::Moves,
-            },
+            style: args.pgn_style,
             quiet: args.quiet,
             told: args.told,
             until: args

@@ -15,14 +15,12 @@ pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let journals: Vec<NamedPath<'_>> =
         args.journals.iter().map(|path| ("a journal", path.as_path())).collect();
     let signature = args.receipt.as_deref().map(sign::beside);
-    let outputs = [
+    let mut outputs = outputs::given(&[
         ("--watch", args.watch.as_deref()),
         ("--pgn", args.pgn.as_deref()),
         ("--receipt", args.receipt.as_deref()),
         ("the signature", signature.as_deref()),
-    ];
-    let mut outputs: Vec<NamedPath<'_>> =
-        outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    ]);
     outputs.extend(args.report.iter().filter_map(ReportTo::file));
     outputs::distinct(&outputs, &journals).map_err(Refusal::usage)?;
     match &args.watch {

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::entry_file;
-use super::refusal::{self, Refusal};
+use super::refusal::Refusal;
 use super::reports::cannot;
 use super::tell;
 use super::watch::Watched;
@@ -45,13 +45,7 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     }
     let watched = Watched::new(std::slice::from_ref(&args.source), &[&args.output])
         .map_err(Refusal::usage)?;
-    loop {
-        let exit = once(args, out).or_else(refusal::told)?;
-        out.flush()?;
-        if exit == Exit::Usage || !watched.wait() {
-            return Ok(exit);
-        }
-    }
+    watched.again(out, |out| once(args, out))
 }
 
 /// Packs, proves, writes. Where nothing works, nothing is written.

@@ -1,13 +1,16 @@
 //! Waiting until an entry is saved.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
+use super::refusal;
 use crate::batch::discover;
 use crate::files::write::{PART, folder_of};
+use crate::model::exit::Exit;
 use crate::model::text::shown;
 
 /// Editors write a file in several steps; what comes within this time is one change.
@@ -71,6 +74,21 @@ impl Watched {
         }
         concern.ours = ours.iter().flat_map(|path| real(path)).collect();
         Ok(Watched { _watcher: watcher, events, concern })
+    }
+
+    /// Does it, and again after each change, until a setting or a file of settings is wrong.
+    pub(super) fn again<W: Write>(
+        &self,
+        out: &mut W,
+        mut once: impl FnMut(&mut W) -> anyhow::Result<Exit>,
+    ) -> anyhow::Result<Exit> {
+        loop {
+            let exit = once(out).or_else(refusal::told)?;
+            out.flush()?;
+            if exit == Exit::Usage || !self.wait() {
+                return Ok(exit);
+            }
+        }
     }
 
     /// Waits for a change and until it has settled; false where no more will come.

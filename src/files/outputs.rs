@@ -9,6 +9,11 @@ use crate::model::text::shown;
 /// A file of a command, with the words that name it in a message: `--pgn`, `the book`.
 pub(crate) type NamedPath<'a> = (&'a str, &'a Path);
 
+/// Those of the files that are named.
+pub(crate) fn given<'a>(all: &[(&'a str, Option<&'a Path>)]) -> Vec<NamedPath<'a>> {
+    all.iter().filter_map(|(words, path)| Some((*words, (*path)?))).collect()
+}
+
 #[derive(PartialEq, Eq)]
 enum Identity {
     /// A file that is there.

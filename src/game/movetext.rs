@@ -18,19 +18,26 @@ use crate::model::text::escape;
 use crate::model::units::Ply;
 
 /// The extent of what stands beside each move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Style {
     /// The event's: `d= sd= mt= tl= s= n= pv= tb= h= ph= wv= R50= Rd= Rr= mb=`.
+    #[value(help = "All that was measured, in the event's own form")]
     Event,
     /// The event's, and in each comment `[%eval 0.31] [%clk 0:29:57]`, which relays of broadcasts read.
+    #[value(skip)]
     Relay,
     /// Evaluation from White's view, depth, and seconds: `{+0.31/12 0.250s}`.
+    #[value(help = "Evaluation from White's view, depth and time")]
     Short,
     /// As fastchess writes it, which OpenBench's client reads: evaluation from the player's own view, depth, seconds, nodes and
     /// selective depth, lines for the record, and the reason of the end in the last comment:
     /// `{+0.31/12 0.250s, n=812, sd=17, line="info string pgncomment x", White mates}`.
+    #[value(
+        help = "Evaluation from the player's view, depth, time, nodes and selective depth, as fastchess writes them"
+    )]
     Fastchess,
     /// The moves alone.
+    #[value(help = "Moves alone")]
     Moves,
 }
 

@@ -40,7 +40,7 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         let words = format!("there is no file {}; --book names a file of openings", shown(missing));
         return Err(Refusal::usage(words).into());
     }
-    let text = template(args.like.into(), contestants, beside, &args.book).map_err(|error| {
+    let text = template(args.like, contestants, beside, &args.book).map_err(|error| {
         let is_empty = matches!(error, config::NoEntries::TooFew { .. });
         Refusal::new(if is_empty { Exit::Nothing } else { Exit::Usage }, error)
     })?;

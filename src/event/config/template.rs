@@ -111,10 +111,11 @@ promote = 1
 updates = false
 "#;
 
-/// An event of the rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The events that `gate4k event new` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Like {
     /// The 4k event.
+    #[value(name = "4k")]
     FourK,
     /// The Swiss.
     Swiss,
@@ -124,11 +125,12 @@ pub(crate) enum Like {
     CupOlder,
     /// A season of nTCEC.
     Ntcec,
-    /// An FRD: Chess960 and double Chess960.
+    /// An FRD in Chess960, of trusted engines.
     Frd,
     /// A season of the leagues.
     Leagues,
     /// Season 17.
+    #[value(name = "season-17")]
     Season17,
 }
 
