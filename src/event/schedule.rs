@@ -59,7 +59,8 @@ pub struct StagePairing {
 }
 
 impl StageSchedule {
-    /// A schedule, also for one stage that is a match.
+    /// A schedule, also for a stage that is a match: of the MiniFinal (rules 0.4 and 3.2) seat 1 is the pool's winner, and a tie
+    /// is played on with [`StageSchedule::double`] beyond the last pair.
     ///
     /// # Errors
     /// Fewer than 2 engines, or more than anybody could ever play.
@@ -72,13 +73,6 @@ impl StageSchedule {
             return Err(TooFewOrMany(seats));
         }
         Ok(StageSchedule { seats, doubles, book })
-    }
-
-    /// The MiniFinal's (rules 0.4 and 3.2) schedule: seat 1 is the pool's winner. A tie is played on with
-    /// [`StageSchedule::double`] beyond the last pair.
-    #[must_use]
-    pub fn match_of_pairs(pairs: NonZeroU32) -> StageSchedule {
-        StageSchedule { seats: 2, doubles: pairs, book: BookPolicy::EachDouble }
     }
 
     /// Engines.
@@ -301,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_minifinal_has_distinct_openings_each_followed_by_its_reverse() {
-        let minifinal = StageSchedule::match_of_pairs(doubles(25));
+        let minifinal = StageSchedule::new(2, doubles(25), BookPolicy::EachDouble).unwrap();
         let games: Vec<StagePairing> = minifinal.pairings().collect();
         assert_eq!(games.len(), 50);
         for (pair, games) in games.chunks(2).enumerate() {

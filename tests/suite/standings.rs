@@ -167,7 +167,7 @@ fn season_26_minifinal() {
     // The list that the runner read was newer from game 42 on; the latest rating is shown.
     assert_eq!(standings.rows[0].engine.rating, Some(2965));
     // The pool's winner is Black in the first game of each pair.
-    let schedule = StageSchedule::match_of_pairs(doubles(25));
+    let schedule = StageSchedule::new(2, doubles(25), BookPolicy::EachDouble).unwrap();
     follows(&games, schedule, &["ice4 4", "4ku 4.0"]);
     openings(&games, schedule);
 }
@@ -216,7 +216,7 @@ fn season_24_final() {
     assert_eq!(table(&standings), ["ice4 v3 12.5", "4ku 3.0 11.5"]);
     let counted = ["143.75 1 78.00 87.25", "143.75 0 87.25 78.00"];
     assert_eq!([0, 1].map(|row| lower(&standings, row)), counted);
-    let schedule = StageSchedule::match_of_pairs(doubles(12));
+    let schedule = StageSchedule::new(2, doubles(12), BookPolicy::EachDouble).unwrap();
     follows(&games, schedule, &["ice4 v3", "4ku 3.0"]);
     openings(&games, schedule);
 }
