@@ -112,21 +112,20 @@ const POSITIONS: &[Listed] = &[
 ];
 
 // One move short of the limit and one ply short, without a position seen twice.
-const FIFTY_98: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 a2a4 c5a7 h2h3 h7h6 b1d2 \
+macro_rules! fifty_98 {
+    () => {
+        "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 a2a4 c5a7 h2h3 h7h6 b1d2 \
     f8e8 d2f1 c8e6 c4a2 c6a5 a2d5 g8h8 e1e2 e8e7 c1d2 e7d7 d1c2 a7e3 f3h2 d8e7 d2e1 a5b3 c2b1 e3d2 \
     b1c1 a8g8 c1d1 b3a5 h2f3 a5b3 d1c2 f6g4 f3g5 g8a8 c2d1 g4e3 f1g3 e3c2 e2e3 c2b4 d1b1 e7f6 g1h2 \
     d2c1 g5h7 e6g4 g3h5 f6f3 d5c6 d7e7 b1c2 b3a5 a1a2 h8g8 c2b3 g4f5 e1d2 f5c8 h2h1 c8d7 c6b5 b4c2 \
     h7f6 g8h8 a2a1 d7c8 b3d5 c2a3 d5c6 f3f4 a1b1 a3c4 b1a1 f4h4 d2e1 c4b6 a1b1 h4f4 c6d7 a5b3 d7c6 \
     b3c5 c6d5 f4g3 b5d7 c1d2 b1a1 e7e6 h5f4 d2c1 d5a2 a8b8 f6h5 b6c4 a2b3 c1d2 b3b4 e6g6 b4b3 d2c1 \
-    d7e8 b8a8";
+    d7e8 b8a8"
+    };
+}
 
-const FIFTY_99: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 a2a4 c5a7 h2h3 h7h6 b1d2 \
-    f8e8 d2f1 c8e6 c4a2 c6a5 a2d5 g8h8 e1e2 e8e7 c1d2 e7d7 d1c2 a7e3 f3h2 d8e7 d2e1 a5b3 c2b1 e3d2 \
-    b1c1 a8g8 c1d1 b3a5 h2f3 a5b3 d1c2 f6g4 f3g5 g8a8 c2d1 g4e3 f1g3 e3c2 e2e3 c2b4 d1b1 e7f6 g1h2 \
-    d2c1 g5h7 e6g4 g3h5 f6f3 d5c6 d7e7 b1c2 b3a5 a1a2 h8g8 c2b3 g4f5 e1d2 f5c8 h2h1 c8d7 c6b5 b4c2 \
-    h7f6 g8h8 a2a1 d7c8 b3d5 c2a3 d5c6 f3f4 a1b1 a3c4 b1a1 f4h4 d2e1 c4b6 a1b1 h4f4 c6d7 a5b3 d7c6 \
-    b3c5 c6d5 f4g3 b5d7 c1d2 b1a1 e7e6 h5f4 d2c1 d5a2 a8b8 f6h5 b6c4 a2b3 c1d2 b3b4 e6g6 b4b3 d2c1 \
-    d7e8 b8a8 f4e6";
+const FIFTY_98: &str = fifty_98!();
+const FIFTY_99: &str = concat!(fifty_98!(), " f4e6");
 
 /// 340 plies, as many as the longest of 1,148 games of real 4k events.
 const LONG_340: &str = include_str!("long-340.txt");
