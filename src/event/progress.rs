@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn a_game_without_result_does_not_shift_the_pairs_behind_it() {
-        let pairs = NonZeroU32::new(3).unwrap();
-        let schedule = StageSchedule::new(2, pairs, BookPolicy::EachDouble).unwrap();
+        let three = NonZeroU32::new(3).unwrap();
+        let schedule = StageSchedule::new(2, three, BookPolicy::EachDouble).unwrap();
         let mut builder = FieldBuilder::default();
         for (number, pairing) in schedule.pairings().enumerate() {
             let result = if number == 1 { GameResult::Unfinished } else { GameResult::Draw };
