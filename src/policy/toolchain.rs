@@ -190,8 +190,8 @@ impl Toolchain {
         self.strictness
     }
 
-    /// True if a library is one that an allowed program of this host needs by itself: it is granted, and where the program
-    /// starts no helper it is among its own needs. An interpreter opens what the entry tells it to; a compiler does not.
+    /// True if a library is one that an allowed program of this host needs by itself: it is granted, and among that program's own
+    /// needs. An interpreter opens what the entry tells it to, and so does a compiler (`.incbin`, `-lx`, `include_bytes!`).
     #[must_use]
     pub fn needs(&self, program: Option<&Path>, library: &Path) -> bool {
         let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
@@ -199,18 +199,21 @@ impl Toolchain {
         if !granted.any(|granted| real.starts_with(granted)) {
             return false;
         }
-        let names: Vec<&str> = (self.found.iter())
+        let mut names: BTreeSet<&str> = (self.found.iter())
             .filter(|found| Some(found.real.as_path()) == program)
             .map(|found| found.name.as_str())
             .collect();
         let Some(program) = program.filter(|_| !names.is_empty()) else { return true };
-        if names.iter().any(|name| self.looks_around(name)) {
-            return true;
-        }
         let mut own = self.own_needs.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = own
-            .entry(program.to_owned())
-            .or_insert_with(|| grants::own_needs(&self.list, &self.grants, program, &names));
+        let own = own.entry(program.to_owned()).or_insert_with(|| {
+            if names.iter().any(|name| self.looks_around(name)) {
+                // The parts of a compiler share its directories.
+                let commands = self.list.commands.iter().map(|command| &*command.name);
+                names.extend(commands.filter(|name| !self.list.helpers_of(name).is_empty()));
+            }
+            let names: Vec<&str> = names.into_iter().collect();
+            grants::own_needs(&self.list, &self.grants, program, &names)
+        });
         own.iter().any(|own| real.starts_with(own))
     }
 
@@ -332,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interpreter_needs_its_own_libraries_and_not_those_of_others() {
+    fn a_program_needs_its_own_libraries_and_not_those_of_others() {
         let tools = here();
         let real = |name: &str| Path::new("/usr/bin").join(name).canonicalize().unwrap();
         let library = |path: &Path| elf_needs::follow([path.to_owned()], &libraries()).libraries;
@@ -342,8 +345,18 @@ mod tests {
         let is_strange = |one: &&PathBuf| one.to_string_lossy().contains("libbfd");
         let strange = of_the_assembler.iter().find(is_strange).unwrap();
         assert!(!tools.needs(Some(&real("perl")), strange));
-        // A compiler and its helpers open nothing because the entry says so.
-        assert!(tools.needs(Some(&real("as")), strange) && tools.needs(Some(&real("cc")), strange));
+        // Of a compiler's parts, the one that is linked with it.
+        assert!(
+            tools.needs(Some(&real("as")), strange) && !tools.needs(Some(&real("cc")), strange)
+        );
+        let compiles = tools.found.iter().find(|found| found.name == "cc1").unwrap();
+        let of_the_compiler = library(&compiles.real);
+        let is_strange = |one: &&PathBuf| one.to_string_lossy().contains("libgmp");
+        if let Some(strange) = of_the_compiler.iter().find(is_strange) {
+            assert!(tools.needs(Some(&compiles.real), strange));
+            assert!(!tools.needs(Some(&real("as")), strange), "by .incbin");
+            assert!(!tools.needs(Some(&real("ld")), strange), "by -b binary");
+        }
     }
 
     fn libraries() -> Vec<PathBuf> {

@@ -226,8 +226,8 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
     // Memory that the kernel reads for its owner, and nobody else can.
     rules.push(denied(MEMFD_SECRET, When::Always));
     // Segments and queues that nobody has attached are memory that no process is seen to have; without an IPC namespace
-    // they would outlive the entry on the host, too.
-    rules.extend(table.shared_memory.iter().map(|&number| denied(number, When::Always)));
+    // they would outlive the entry on the host, too. Sixteen pages that were lent to a pipe keep as many huge pages.
+    rules.extend(table.held_by_nobody.iter().map(|&number| denied(number, When::Always)));
     // Numbers that the kernel counts on from start to start.
     for cookie in [libc::SO_COOKIE, SO_NETNS_COOKIE] {
         let asked = When::Pair(1, libc::SOL_SOCKET as u32, cookie as u32);
@@ -439,6 +439,9 @@ pub(in crate::sandbox) mod tests {
         assert_eq!(call(libc::SYS_execve, [0; 6]), libc::SECCOMP_RET_TRACE | 1);
         assert_eq!(call(libc::SYS_ptrace, [0; 6]), DENIED);
         assert_eq!(call(libc::SYS_mq_open, [0; 6]), DENIED);
+        assert_eq!(call(libc::SYS_vmsplice, [0; 6]), DENIED);
+        assert_eq!(call(libc::SYS_uselib, [0; 6]), DENIED);
+        assert_eq!(run(&p, AUDIT_ARCH_I386, 86, [0; 6]), DENIED | u32::from(COMPAT));
         assert_eq!(call(libc::SYS_socket, [libc::AF_INET as u64, 1, 0, 0, 0, 0]), DENIED);
         let unix = [libc::AF_UNIX as u64, 1, 0, 0, 0, 0];
         assert_eq!(call(libc::SYS_socket, unix), libc::SECCOMP_RET_ALLOW);

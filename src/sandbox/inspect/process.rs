@@ -68,23 +68,34 @@ pub(in crate::sandbox) fn state(thread: i32) -> Option<char> {
     after_name(&text(thread, "stat").ok()?)?.next()?.chars().next()
 }
 
-/// Files of a process in /proc that tell how many processes have a page of a file in their memory: two entries that read the same
-/// file of the host could tell each other thousands of bits at once by them.
-const WHO_MAPS: [&str; 4] = ["smaps", "smaps_rollup", "pagemap", "numa_maps"];
+/// Files of a process in /proc that tell of others. By the first, how many processes have a page of a file in their memory: two entries
+/// that read the same file of the host could tell each other thousands of bits at once. The others stand in the network's directory,
+/// and count for the whole machine in every network namespace: packets, and sockets with their memory.
+const OF_OTHERS: [&str; 9] = [
+    "smaps",
+    "smaps_rollup",
+    "pagemap",
+    "numa_maps",
+    "softnet_stat",
+    "sockstat",
+    "sockstat6",
+    "protocols",
+    "rt_cache",
+];
 
 /// The name of such a file, where a path ends in one.
-pub(in crate::sandbox) fn tells_who_maps(path: &Path) -> Option<&'static str> {
+pub(in crate::sandbox) fn tells_of_others(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?;
-    WHO_MAPS.into_iter().find(|known| name == *known)
+    OF_OTHERS.into_iter().find(|known| name == *known)
 }
 
 /// The same of a descriptor of a thread, whatever path has led to this file.
-pub(in crate::sandbox) fn descriptor_tells_who_maps(
+pub(in crate::sandbox) fn descriptor_tells_of_others(
     thread: i32,
     fd: i32,
     file: &Path,
 ) -> Option<&'static str> {
-    let name = tells_who_maps(file)?;
+    let name = tells_of_others(file)?;
     let path = format!("/proc/{thread}/fd/{fd}");
     let system = nix::sys::statfs::statfs(Path::new(&path)).ok()?;
     (system.filesystem_type() == nix::sys::statfs::PROC_SUPER_MAGIC).then_some(name)

@@ -93,7 +93,7 @@ impl Tracer<'_> {
         let pending = file(pid, stop, call)?;
         if let PendingCall::Open { path, .. } = &pending
             && path.starts_with("/proc")
-            && let Some(name) = process::tells_who_maps(path)
+            && let Some(name) = process::tells_of_others(path)
         {
             self.denied(pid, format!("open({name} of a process)"));
             tracee::refuse(pid, libc::EACCES);
@@ -125,7 +125,7 @@ impl Tracer<'_> {
     /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
     fn opens(&mut self, pid: i32, process: i32, fd: i32) -> Option<PathBuf> {
         let file = process::link(pid, &format!("fd/{fd}")).ok()?;
-        if let Some(name) = process::descriptor_tells_who_maps(pid, fd, &file) {
+        if let Some(name) = process::descriptor_tells_of_others(pid, fd, &file) {
             self.denied(pid, format!("open({name} of a process)"));
             self.shared.kill_one(process);
         }

@@ -4,7 +4,7 @@ use super::attack::Named::{Denial, Resource};
 use super::attack::{Attack, Control, c};
 
 /// Refused by the filter, and by which name.
-const REFUSED: [(&str, &[super::attack::Named]); 41] = [
+const REFUSED: [(&str, &[super::attack::Named]); 42] = [
     ("socket_high_type", &[Denial("socket(AF_INET, SOCK_STREAM)")]),
     ("socketpair_inet", &[Denial("socketpair(AF_INET, SOCK_STREAM)")]),
     ("socketpair_tipc", &[Denial("socketpair(family 30, SOCK_SEQPACKET)")]),
@@ -45,6 +45,7 @@ const REFUSED: [(&str, &[super::attack::Named]); 41] = [
     ("sync_host_by_file", &[Denial("syncfs")]),
     ("add_logon_key", &[Denial("add_key")]),
     ("netns_cookie", &[Denial("getsockopt(a cookie)")]),
+    ("pages_lent_to_a_pipe", &[Denial("vmsplice")]),
     ("pages_dropped_after", &[Denial("preadv2(RWF_NOWAIT)")]),
 ];
 

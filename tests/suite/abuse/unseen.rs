@@ -44,6 +44,10 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .control(report),
         c(26, "own_program_again").named(&[Product]).may_work(),
         c(26, "own_loader").may_work().control(report),
+        sh(26, "embedded_library", EMBEDDED)
+            .named(&[Library("libgmp.so.10")])
+            .may_work()
+            .control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
     ];
     if cfg!(target_arch = "x86_64") {
@@ -55,6 +59,13 @@ pub(crate) fn attacks() -> Vec<Attack> {
     }
     all
 }
+
+/// A library that only the compiler needs becomes a part of the entry's own program.
+const EMBEDDED: &str = "\
+for d in /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64; do test -e $d/libgmp.so.10 && break; done
+echo \".incbin \\\"$d/libgmp.so.10\\\"\" | cc -c -o x.o -xassembler - && echo ESCAPED
+rm x.o
+";
 
 /// A library of the entry's own, loaded into the compiler, starts a program that only compilers may start.
 const PRELOADED: &str = "\

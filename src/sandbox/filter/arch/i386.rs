@@ -60,9 +60,10 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
         124, // settimeofday, stime, clock_settime, clock_adjtime, adjtimex
         74, 121, 110, 101, 103,
         111, // sethostname, setdomainname, iopl, ioperm, syslog, vhangup
-        277, 117, 123, 354, // mq_open, ipc, modify_ldt, seccomp
+        277, 117, 123, 354, 86, // mq_open, ipc, modify_ldt, seccomp, uselib
     ]],
-    shared_memory: &[395, 399, 393],
+    // shmget, msgget, semget, vmsplice
+    held_by_nobody: &[395, 399, 393, 316],
     // inotify_init, inotify_init1, io_setup, mincore, flock, migrate_pages, move_pages, sync, syncfs
     shared_with_host: &[&[291, 332, 245, 218, 143, 294, 317, 36, 344, CACHESTAT]],
     // fadvise64, fadvise64_64: places and lengths of 64 bits take two arguments

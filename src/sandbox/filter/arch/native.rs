@@ -67,7 +67,7 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
             SYS_seccomp
         ),
     ],
-    shared_memory: numbers!(SYS_shmget SYS_msgget SYS_semget),
+    held_by_nobody: numbers!(SYS_shmget SYS_msgget SYS_semget SYS_vmsplice),
     shared_with_host: &[
         current::OLD_SHARED_WITH_HOST,
         numbers!(

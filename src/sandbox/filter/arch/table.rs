@@ -18,7 +18,8 @@ pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) socket: u32,
     pub(in crate::sandbox) socketpair: u32,
     pub(in crate::sandbox) always_denied: &'static [&'static [u32]],
-    pub(in crate::sandbox) shared_memory: &'static [u32],
+    /// Calls that make memory which no process is seen to have.
+    pub(in crate::sandbox) held_by_nobody: &'static [u32],
     /// Calls on things of which the host has one, or so many for each user: one entry could use them up for others, or
     /// signal to another entry by them.
     pub(in crate::sandbox) shared_with_host: &'static [&'static [u32]],

@@ -25,7 +25,11 @@ pub(in crate::sandbox) const OLD_PATHS: &[(u32, StoppedCall)] = &[
 pub(in crate::sandbox) const OLD_LOOKS: &[(u32, StoppedCall)] =
     &[(libc::SYS_stat as u32, StoppedCall::Look), (libc::SYS_access as u32, StoppedCall::Look)];
 pub(in crate::sandbox) const FORKS: &[u32] = numbers!(SYS_fork SYS_vfork);
-pub(in crate::sandbox) const OLD_DENIED: &[u32] = numbers!(SYS_iopl SYS_ioperm SYS_modify_ldt);
+pub(in crate::sandbox) const OLD_DENIED: &[u32] = numbers!(
+    SYS_iopl SYS_ioperm SYS_modify_ldt
+    // It opens and maps a library at once.
+    SYS_uselib
+);
 pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = numbers!(SYS_inotify_init);
 pub(in crate::sandbox) const OLD_META: &[u32] =
     numbers!(SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat);
@@ -34,7 +38,7 @@ macro_rules! names {
     ($($name:ident)*) => { &[$((libc::$name, stringify!($name))),*] };
 }
 pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = names! {
-    SYS_inotify_init SYS_iopl SYS_ioperm SYS_modify_ldt SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
+    SYS_inotify_init SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
 };
 
 pub(in crate::sandbox) fn old_change(number: i64) -> Option<(Changes, Means)> {

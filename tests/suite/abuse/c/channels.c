@@ -171,6 +171,15 @@ ATTACK(machine_in_proc) {
         if (tells(names[i])) told++, printf("told by %s\n", names[i]);
     return told > 0;
 }
+/* What the network's files tell counts for the whole machine, though the network is the entry's own. */
+ATTACK(packets_of_the_machine) {
+    static const char *const names[] = {
+        "/proc/self/net/softnet_stat", "/proc/thread-self/net/sockstat", "/proc/net/protocols", "/proc/net/stat/rt_cache",
+    };
+    int told = 0;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) told += tells(names[i]);
+    return told > 0;
+}
 ATTACK(supervisor_command_line) {
     char buffer[4096];
     int fd = open("/proc/1/cmdline", O_RDONLY);

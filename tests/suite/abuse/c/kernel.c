@@ -103,6 +103,11 @@ ATTACK(netns_cookie) {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
     return getsockopt(pair[0], SOL_SOCKET, 71, &cookie, &size) == 0;
 }
+ATTACK(pages_lent_to_a_pipe) {
+    struct iovec part = {block, 4096};
+    int p[2];
+    return pipe(p) == 0 && vmsplice(p[1], &part, 1, 0) == 4096;
+}
 ATTACK(pages_dropped_after) {
     struct iovec part = {block, 1};
     return syscall(SYS_preadv2, open("/proc/self/exe", O_RDONLY), &part, 1, 0, 0, 0x80) != -1;
