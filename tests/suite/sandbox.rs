@@ -330,6 +330,27 @@ fn a_script_without_a_shebang_is_read_by_the_shell() {
     assert!(done.traces.launch_failure.is_none());
 }
 
+fn an_entry_leads_nothing_and_may_come_to_lead() {
+    for call in ["setpgid(0,0)", "setsid()"] {
+        let script =
+            format!("#!/usr/bin/python3\nimport os\nos.{call}\nprint(os.getpgrp()==os.getpid())\n");
+        let done = run(&script);
+        assert_eq!(done.out, "True\n", "{call}: {}", done.err);
+    }
+}
+
+fn memory_of_its_own_that_will_not_run_is_no_command() {
+    let done = run(
+        "#!/usr/bin/python3\nimport os\nf=os.memfd_create('m')\nfor of in 'self',os.getpid():\n \
+                    try:os.execv(f'/proc/{of}/fd/{f}',['x'])\n except OSError as e:print(e.errno)\n",
+    );
+    assert_eq!(done.out, "8\n8\n", "{}", done.err);
+    let tried: Vec<&Exec> =
+        done.traces.execs.iter().filter(|e| e.outcome == ExecOutcome::Failed(8)).collect();
+    assert!(!tried.is_empty(), "{:#?}", done.traces.execs);
+    assert!(tried.iter().all(|e| e.class == ProgramClass::OwnProduct), "{tried:#?}");
+}
+
 fn an_exec_that_fails_says_why() {
     let done = run("#!/bin/sh\r\necho x\r\n");
     let failure = done.traces.launch_failure.expect("no failure");
@@ -496,6 +517,8 @@ pub(crate) fn tests() -> Vec<Test> {
         quick strict_refuses_what_is_only_tolerated [Landlock],
         quick both_shells_stand_for_sh [Landlock, Bash],
         quick a_script_without_a_shebang_is_read_by_the_shell [Landlock],
+        quick an_entry_leads_nothing_and_may_come_to_lead [Landlock, Namespaces, Python3],
+        quick memory_of_its_own_that_will_not_run_is_no_command [Landlock, Namespaces, Python3],
         quick an_exec_that_fails_says_why [Landlock],
         quick an_entry_that_stops_itself_stays_stopped_until_it_is_killed [Landlock],
         quick without_namespaces_everything_mandatory_still_holds [Landlock],

@@ -7,7 +7,7 @@ use super::list::{Item, ask_all};
 use super::{Bench, EVENT_CLOCK, ProbeOutcome};
 use crate::game::go::{Clocks, Go};
 use crate::judge::support::positions;
-use crate::model::evidence::{Purpose, Run};
+use crate::model::evidence::{Ask, Purpose, Question, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// Hardly anything left and no increment: what comes back is the engine's floor.
@@ -15,7 +15,10 @@ const FLOOR: Go = Go::Clock(Clocks::even(100, 0));
 /// Little left, with the event's increment.
 const LITTLE: Go = Go::Clock(Clocks::even(1000, 3000));
 
-/// Asks three times; the answers' times are the evidence.
+/// The name of the question on the event's clock.
+const THE_EVENTS: &str = "clock-event";
+
+/// Asks three times; the answers' times are the evidence. One that hangs on a clock which only advises is still asked on the event's.
 pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
     let moves = positions::middlegame();
     let items = [
@@ -23,10 +26,15 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
         Item::new("clock-little-left", &moves, LITTLE),
         on_the_events(bench),
     ];
-    ask_all(bench, Purpose::Clock, &items)
+    let mut runs = ask_all(bench, Purpose::Clock, &items)?;
+    let asked = |ask: &Ask| matches!(&ask.question, Question::Go(go) if go.position == THE_EVENTS);
+    if !runs.iter().flat_map(|run| &run.asks).any(asked) {
+        runs.extend(ask_all(bench, Purpose::Clock, &[on_the_events(bench)])?);
+    }
+    Ok(runs)
 }
 
-/// Asks only on the event's clock, the one that can reject: of an entry that is slow. No time is evidence then, so that others may
+/// Asks only on the event's clock, the one that can reject: of an entry that is slow, or in a quick check. No time is evidence then, so that others may
 /// run meanwhile.
 pub(super) fn event_only(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError> {
     ask_all(bench, Purpose::Clock, &[on_the_events(bench)]).map(ProbeOutcome::from)
@@ -35,6 +43,6 @@ pub(super) fn event_only(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError
 fn on_the_events(bench: &Bench<'_>) -> Item {
     Item {
         patience: Some(bench.plan.waits.clock),
-        ..Item::new("clock-event", &positions::middlegame(), EVENT_CLOCK)
+        ..Item::new(THE_EVENTS, &positions::middlegame(), EVENT_CLOCK)
     }
 }

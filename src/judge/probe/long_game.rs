@@ -18,7 +18,7 @@ const LONGEST: Ply = Ply(1000);
 const SLOWER: u32 = 4;
 
 /// Asks for a move after as many plies as the longest game of the events; for `advice` after 1,000, and where that
-/// fails, where it begins to.
+/// fails, where it begins to; of an entry that has taken long by then it is not asked.
 pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcome, SandboxError> {
     let long = positions::long_game();
     let (mut outcome, go) = again::climbing(bench, go, |bench, go| {
@@ -26,6 +26,10 @@ pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcom
     })?;
     let took = outcome.runs.iter().filter_map(legal).max();
     let Some(took) = took.filter(|_| advice) else { return Ok(outcome) };
+    if bench.is_late() {
+        outcome.left_out = true;
+        return Ok(outcome);
+    }
     // One that hangs there is only given advice, and one that is slow is no slower there.
     let patience = Some(took * SLOWER + bench.plan.waits.advice);
     let longest = ask(bench, &positions::longer_game(LONGEST), go, patience)?;

@@ -314,7 +314,8 @@ fn after_main(
     if !bench.plan.quick {
         advice = advising(bench.plan, form, bench.shell, late);
     }
-    let looks = advice.len();
+    // The list of 1,000 plies is one more.
+    let looks = advice.len() + usize::from(!bench.plan.quick && form.is_some());
     tasks.extend(advice.into_iter().map(|look| in_time(look, facts.start)));
     let Some(go) = form else {
         outcomes.extend(beside_each_other(&bench, tasks)?);
@@ -370,7 +371,7 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
             }));
         }
     }
-    if advice && late && facts.plays {
+    if facts.plays && (late || !advice) {
         tasks.push(Box::new(clock::event_only));
     }
     tasks

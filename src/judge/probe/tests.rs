@@ -123,8 +123,14 @@ fn quick_asks_only_what_can_reject() {
     let (runs, shown) = probe(&puppets, &plan(true));
     assert!(runs.iter().all(|run| matches!(
         run.purpose,
-        Purpose::Main | Purpose::Positions | Purpose::LongGame(Ply(340)) | Purpose::Idle
+        Purpose::Main
+            | Purpose::Positions
+            | Purpose::LongGame(Ply(340))
+            | Purpose::Idle
+            | Purpose::Clock
     )));
+    let clock = searches(&of(&runs, Purpose::Clock));
+    assert_eq!(clock.iter().map(|ask| name(ask)).collect::<Vec<_>>(), ["clock-event"]);
     assert_eq!(shown.go_clock, Some(true));
     assert_eq!(shown.go_bare, None);
 }
@@ -136,14 +142,18 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     let (runs, shown) = probe(&Puppets::new(|_| Act::Move), &late);
     assert!(runs.iter().all(|run| matches!(
         run.purpose,
-        Purpose::Main | Purpose::Positions | Purpose::LongGame(_) | Purpose::Idle | Purpose::Clock
+        Purpose::Main
+            | Purpose::Positions
+            | Purpose::LongGame(Ply(340))
+            | Purpose::Idle
+            | Purpose::Clock
     )));
     let positions = of(&runs, Purpose::Positions);
     assert_eq!(positions.len(), 1, "each is a start");
     assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len());
     let clock = searches(&of(&runs, Purpose::Clock));
     assert_eq!(clock.iter().map(|ask| name(ask)).collect::<Vec<_>>(), ["clock-event"]);
-    assert_eq!(shown.left_out, Some(LeftOut { looks: 6, of: 6 }));
+    assert_eq!(shown.left_out, Some(LeftOut { looks: 7, of: 7 }));
     let (_, shown) = probe(&Puppets::new(|_| Act::Move), &plan(false));
     assert_eq!(shown.left_out, None);
 }
@@ -193,6 +203,19 @@ fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
     assert_eq!(shown.stop, Some(false));
     assert_eq!(shown.quit_while_thinking, Some(false));
     assert_eq!(of(&runs, Purpose::QuitWhileThinking).len(), 1);
+}
+
+#[test]
+fn one_that_hangs_with_hardly_any_time_is_still_asked_on_the_events_clock() {
+    let puppets = Puppets::new(
+        |scene: Scene<'_>| {
+            if scene.go.contains("wtime 100 ") { Act::Hang } else { Act::Move }
+        },
+    );
+    let (runs, _) = probe(&puppets, &plan(false));
+    let clock = searches(&of(&runs, Purpose::Clock));
+    let asked = clock.iter().find(|ask| name(ask) == "clock-event");
+    assert!(asked.is_some_and(|ask| ask.answer.is_good()), "{clock:?}");
 }
 
 #[test]

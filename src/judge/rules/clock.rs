@@ -47,7 +47,7 @@ fn judge(evidence: &Evidence) -> Finding {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let samples = samples(evidence);
-    if samples.is_empty() {
+    if samples.is_empty() || evidence.quick {
         let why = if evidence.quick { "left out by --quick" } else { "not measured" };
         return Finding::new(RULE, Status::Skipped, why);
     }
@@ -79,9 +79,10 @@ fn judge(evidence: &Evidence) -> Finding {
     let left_out = evidence.capabilities.left_out;
     words.extend(match (lost, left_out) {
         (Some(at), _) => Some(format!("a game would be lost on time at move {at}")),
-        (None, None) => Some(format!("a game of {GAME} moves is not lost on time")),
-        // How it plays with little left was not seen.
+        // How long it thinks with much time, or with little, was not seen.
         (None, Some(_)) => None,
+        (None, None) if full.is_some_and(|full| full.cut) => None,
+        (None, None) => Some(format!("a game of {GAME} moves is not lost on time")),
     });
     if let Some(LeftOut { looks, of }) = left_out {
         words.push(format!(
@@ -133,7 +134,7 @@ fn samples(evidence: &Evidence) -> Vec<Sample> {
         runs::searches(run).filter_map(|(_, ask, go)| sample(ask, go)).collect()
     };
     let mut samples: Vec<Sample> = evidence.of(Purpose::Clock).flat_map(of).collect();
-    if samples.is_empty() && !evidence.quick {
+    if samples.is_empty() {
         samples = runs::engine(evidence).map(of).unwrap_or_default();
     }
     samples.sort_by_key(|s| std::cmp::Reverse(s.left));
@@ -239,6 +240,8 @@ mod tests {
     fn a_cut_search_is_a_lower_bound() {
         let finding = of(&[(1_800_000, 20_000, true)]);
         assert!(finding.summary.starts_with("at least 20.0 s"));
+        // Nobody saw when it moves, so that nothing is known of a game.
+        assert_eq!(of(&[(1_800_000, 3_000, true)]).summary, "at least 3.00 s of 1800 s + 3 s");
     }
 
     #[test]

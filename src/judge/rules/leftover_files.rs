@@ -120,9 +120,11 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
         ),
     )
     .details(left.iter().take(10).map(|(run, file)| line(run, file)))
-    .help(
-        "remove each file the engine or its stub makes: `T=`mktemp`; …; (sleep 3;rm $T)&exec $T`",
-    );
+    .help(if here.iter().any(|file| file.path.contains("/__pycache__")) {
+        "keep Python from writing compiled modules: `python3 -B`, or `sys.dont_write_bytecode=1` before the import"
+    } else {
+        "remove each file the engine or its stub makes: `T=`mktemp`; …; (sleep 3;rm $T)&exec $T`"
+    });
     if left.len() > 10 {
         finding = finding.detail(format!("and {} more", left.len() - 10));
     }
@@ -191,6 +193,12 @@ mod tests {
         let finding = judge(&testing::evidence_of([run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("/tmp/tmp.a (1234 bytes, made by mktemp)"));
+    }
+
+    #[test]
+    fn of_compiled_modules_the_switch_is_told() {
+        let run = testing::run(Purpose::Main).left("/work/__pycache__/a.cpython-311.pyc", None);
+        assert!(judge(&testing::evidence_of([run])).help.contains("python3 -B"));
     }
 
     #[test]

@@ -55,16 +55,12 @@ fn judge(evidence: &Evidence) -> Finding {
     if searches.is_empty() {
         return one_answer::not_asked(RULE, evidence, "go");
     }
-    // The clock's run asks on clocks that the event does not produce.
-    let illegal: Vec<SearchInRun> = pick(&searches, |s| {
-        matches!(s.ask.answer, Answer::Illegal { .. })
-            && !(s.run.purpose == Purpose::Clock && s.go.left.is_some_and(|left| left < LEAST_LEFT))
-    });
+    let illegal: Vec<SearchInRun> =
+        pick(&searches, |s| matches!(s.ask.answer, Answer::Illegal { .. }) && !is_no_fault(s));
     let legal = pick(&searches, |s| matches!(s.ask.answer, Answer::Legal(_))).len();
-    // A death or silence under a short clock or in the long game is told by the rule that asked for it.
+    // A death or silence in the long game is told by the rule that asked for it.
     let dead: Vec<SearchInRun> = pick(&searches, |s| {
-        !answered(s.ask)
-            && !matches!(s.run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle)
+        !answered(s.ask) && !is_no_fault(s) && !matches!(s.run.purpose, Purpose::LongGame(_))
     });
     if legal + illegal.len() == 0 {
         return Finding::skipped(RULE, RuleId::UciGo);
@@ -113,6 +109,12 @@ fn judge(evidence: &Evidence) -> Finding {
 fn left_out(evidence: &Evidence) -> bool {
     let mut runs = evidence.of(Purpose::Positions);
     runs.any(|run| run.asks.iter().map(|ask| ask.took).sum::<Duration>() > SLOW)
+}
+
+/// True if the clock's run asked on a clock that the event does not produce, or did not wait for the answer.
+fn is_no_fault(search: &SearchInRun) -> bool {
+    let is_short = search.go.left.is_some_and(|left| left < LEAST_LEFT);
+    search.run.purpose == Purpose::Clock && (is_short || search.ask.was_cut())
 }
 
 /// The failure on the biggest of the clocks that were found too small for the entry.
@@ -203,7 +205,10 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
         finding = finding.detail(format!("and {} more", illegal.len() - SHOWN));
     }
     let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if NO_MOVE.iter().any(|no| why.starts_with(no)));
-    finding.help(if no_move {
+    let in_long_game = matches!(first.run.purpose, Purpose::LongGame(_));
+    finding.help(if in_long_game {
+        "do what long-game tells: a long list of moves was not understood whole"
+    } else if no_move {
         "have a move ready before anything else is looked at, such as the first legal one, and answer with it as long as \
          there is one: the runner alone declares games over"
     } else {
@@ -350,6 +355,36 @@ mod tests {
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("e1g1"));
         assert!(finding.details.iter().any(|line| line.contains("it dies at ply 6")));
+    }
+
+    #[test]
+    fn a_death_on_the_events_clock_counts_and_one_on_a_short_clock_does_not() {
+        let clock = |left, answer| {
+            let mut go = testing::go("clock", "position startpos moves …", 22);
+            go.left = Some(ms(left));
+            let run = testing::run(Purpose::Clock).asked(Question::Go(go), answer);
+            judge(&testing::evidence_of([testing::run(Purpose::Main), run]))
+        };
+        let dies = || Answer::Ended(Some(ExitHow::Status(1)));
+        let finding = clock(1_800_000, dies());
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("it dies at ply 22, in clock"), "{}", finding.summary);
+        assert_eq!(clock(1_800_000, Answer::Timeout).status, Status::Pass);
+        let finding = clock(1_000, dies());
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("weak on clocks"), "{}", finding.summary);
+    }
+
+    #[test]
+    fn a_death_that_only_the_run_which_waits_has_seen_counts() {
+        // What fails there on a small clock alone is no run of this purpose any more (`probe::again`).
+        let idle = testing::run(Purpose::Idle).asked(
+            Question::Go(testing::go("idle-game-ply-24", "position startpos moves …", 24)),
+            Answer::Ended(Some(ExitHow::Signal(11))),
+        );
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), idle]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("it dies at ply 24"), "{}", finding.summary);
     }
 
     #[test]

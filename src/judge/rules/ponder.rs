@@ -163,23 +163,6 @@ mod tests {
     }
 
     #[test]
-    fn where_it_died_before_it_waited_that_is_told_and_no_fault_of_gate4k() {
-        let dies = || Answer::Ended(Some(ExitHow::Signal(11)));
-        let mut idle = testing::run(Purpose::Idle);
-        idle.idle_after_move = None;
-        idle.asks[4].answer = dies();
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), idle.clone()]));
-        assert_eq!(finding.status, Status::Undecided);
-        assert!(finding.details.iter().any(|line| line.contains("SIGSEGV")), "{finding:?}");
-        assert!(finding.help.contains("these commands") && !finding.help.contains("a fault of"));
-        // Where it is another rule's finding, that one has the next step.
-        let mut main = testing::run(Purpose::Main);
-        main.asks[4].answer = dies();
-        let finding = judge(&testing::evidence_of([main, idle]));
-        assert_eq!(finding.status, Status::Skipped, "{finding:?}");
-    }
-
-    #[test]
     fn one_that_begins_late_or_works_by_half_ponders() {
         assert_eq!(of(Some(0.0), 1_500, 0, false).status, Status::Fail);
         assert_eq!(of(Some(0.0), 1_100, 300, false).status, Status::Fail);
@@ -221,6 +204,17 @@ mod tests {
         let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), idle]));
         assert_eq!(finding.status, Status::Undecided);
         assert!(finding.summary.contains("little of a processor"), "{}", finding.summary);
+    }
+
+    #[test]
+    fn an_entry_that_dies_before_it_is_watched_is_not_left_open() {
+        for answer in [Answer::Timeout, Answer::Ended(Some(ExitHow::Signal(11)))] {
+            let mut idle = testing::run(Purpose::Idle);
+            idle.asks[4].answer = answer;
+            let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), idle]));
+            assert_eq!(finding.status, Status::Skipped);
+            assert_eq!(finding.evidence["because_of"], "legal-moves", "which has the next step");
+        }
     }
 
     #[test]

@@ -229,7 +229,7 @@ mod tests {
     use crate::judge::support::testing;
     use crate::judge::support::testing::{Build, TestList, ms};
     use crate::model::evidence::{
-        Answer, ExitHow, FileAccess, LaunchFailure, ProgramClass, Resource,
+        Answer, Denial, ExitHow, FileAccess, LaunchFailure, ProgramClass, Resource,
     };
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
@@ -293,6 +293,31 @@ mod tests {
             finding.summary
         );
         assert!(finding.help.starts_with("write to $TMPDIR, /tmp or the current directory"));
+    }
+
+    #[test]
+    fn a_program_that_could_not_be_copied_is_told() {
+        let finding =
+            of(testing::run(Purpose::Main).died(ExitHow::Status(1)).opened("/usr/bin/curl", true));
+        assert!(finding.summary.ends_with("refused to read /usr/bin/curl"), "{}", finding.summary);
+        assert!(finding.help.starts_with("do without /usr/bin/curl"), "{}", finding.help);
+    }
+
+    #[test]
+    fn a_refused_call_is_told_where_nothing_else_explains_the_end() {
+        let mut run = testing::run(Purpose::Main).died(ExitHow::Status(1));
+        run.denials.push(Denial {
+            by: Some(0),
+            what: "socket(AF_INET, SOCK_STREAM)".into(),
+            count: 1,
+        });
+        let finding = of(run);
+        assert!(
+            finding.summary.contains("after the sandbox had refused it socket("),
+            "{}",
+            finding.summary
+        );
+        assert!(finding.help.starts_with("do without socket("), "{}", finding.help);
     }
 
     #[test]

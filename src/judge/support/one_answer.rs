@@ -159,9 +159,8 @@ pub(crate) fn not_asked(rule: RuleId, evidence: &Evidence, what: &str) -> Findin
     let trouble = runs::gate_runs(evidence)
         .filter_map(|run| Some((run, runs::first_trouble(run)?)))
         .filter(|(run, at)| run.asks.get(*at).is_some_and(runs::is_search));
-    let (its_own, others): (Vec<_>, Vec<_>) = trouble.partition(|(run, _)| {
-        matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle)
-    });
+    let (its_own, others): (Vec<_>, Vec<_>) =
+        trouble.partition(|(run, _)| matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock));
     // Of these `legal-moves` tells.
     if !others.is_empty() && rule != RuleId::LegalMoves {
         return Finding::skipped(rule, RuleId::LegalMoves);

@@ -10,13 +10,7 @@ use crate::model::evidence::{Evidence, FileAccess, FileOpen, ProgramClass, Run};
 
 /// Each thing once, in order.
 pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
-    let calls = evidence
-        .runs
-        .iter()
-        .flat_map(|run| &run.denials)
-        // Local sockets: the C library asks for them to look up a user's name.
-        .filter(|denial| !denial.what.contains("AF_UNIX") && !denial.what.contains("AF_LOCAL"))
-        .map(|denial| denial.what.clone());
+    let calls = evidence.runs.iter().flat_map(calls).map(str::to_owned);
     let files = evidence.runs.iter().flat_map(|run| {
         let told = run.opens.iter().filter(|open| is_told(run, open));
         told.map(|open| match open.access {
@@ -28,6 +22,13 @@ pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
     words.sort();
     words.dedup();
     words
+}
+
+/// The calls that a run was refused.
+pub(crate) fn calls(run: &Run) -> impl Iterator<Item = &str> {
+    // Local sockets: the C library asks for them to look up a user's name.
+    let told = |what: &&str| !what.contains("AF_UNIX") && !what.contains("AF_LOCAL");
+    run.denials.iter().map(|denial| denial.what.as_str()).filter(told)
 }
 
 /// The first file of the host, or beside the entry, that a run was refused to write.

@@ -1,11 +1,13 @@
 //! The reason why a run did not come up: launch, end or silence, each with the next step.
 
 use crate::judge::support::allowed::Allowed;
-use crate::judge::support::{complaints, refused_access, runs, wording};
+use crate::judge::support::{complaints, paths, refused_access, runs, wording};
 use nix::errno::Errno;
 
 use crate::judge::rules::commands;
-use crate::model::evidence::{Answer, ExecOutcome, LaunchFailure, Limits, Question, Run};
+use crate::model::evidence::{
+    Answer, ExecOutcome, LaunchFailure, Limits, ProgramClass, Question, Run,
+};
 use crate::model::next_step::ENTRY;
 use crate::model::text::escape;
 
@@ -151,6 +153,19 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
             format!("do without {}: rule 7.5 does not list it", exec.name),
         ));
     }
+    let is_program = |path: &str| {
+        let name = paths::program_of(path);
+        name.is_some_and(|name| policy.command(name).class == ProgramClass::Refused)
+    };
+    if let Some(open) = run.opens.iter().find(|open| open.denied && is_program(&open.path)) {
+        return Some((
+            format!("after {} was refused to read {}", runs::lineage(run, open.by), open.path),
+            format!(
+                "do without {}: rule 7.5 lets nobody copy a program that it does not list",
+                open.path
+            ),
+        ));
+    }
     if let Some(word) = carriage_return(run) {
         return Some((
             format!("after it looked for `{word}`, a name that ends in a carriage return"),
@@ -181,7 +196,15 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
             format!("do without {name}: rule 7.5 does not list it, and it would be refused"),
         ));
     }
-    let module = complaints::missing_modules(&run.stderr_tail).into_iter().next()?;
+    let Some(module) = complaints::missing_modules(&run.stderr_tail).into_iter().next() else {
+        let call = refused_access::calls(run).next()?;
+        return Some((
+            format!("after the sandbox had refused it {call}"),
+            format!(
+                "do without {call}, or go on where it is refused: the engine needs its three streams and its own files alone"
+            ),
+        ));
+    };
     Some((
         format!("after it did not find {module}"),
         format!("do without {module}, or carry it inside the file (and its 4096 bytes)"),

@@ -120,6 +120,12 @@ pub(in crate::sandbox) fn first_main(
     // it every process of its namespace.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     forget_arguments(&setup.arguments);
+    // The session is led from here and not by the entry: under any event manager an entry leads nothing, so that its own
+    // `setsid` and `setpgid` work, and a leader's are refused.
+    // SAFETY: no arguments.
+    if let Err(error) = check(unsafe { libc::setsid() }.into()) {
+        give_up(talk, STEP_FAILED, u8::MAX, error);
+    }
     await_go(talk);
     if let Some(root) = &setup.root {
         for (index, step) in root.steps().enumerate() {
@@ -308,11 +314,13 @@ fn stage(setup: &ChildSetup) -> Result<(), c_int> {
     }
 }
 
-fn detach(_: &ChildSetup) -> Result<(), c_int> {
+fn detach(setup: &ChildSetup) -> Result<(), c_int> {
     // SAFETY: integers, one sigset and one zeroed action (the default) on our stack, as large as the kernel's. Handlers that Rust's runtime set (SIGPIPE) go back to
     // the default, and nothing stays blocked.
     unsafe {
-        check(libc::setsid().into())?;
+        if setup.root.is_none() {
+            check(libc::setsid().into())?;
+        }
         // The C library keeps two signals to itself and refuses to set them.
         let default = [0u64; 4];
         for signal in 1..=64 {

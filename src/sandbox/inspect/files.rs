@@ -16,6 +16,7 @@ use crate::model::evidence::Product;
 use crate::model::text::hex;
 use crate::model::units::Bytes;
 use crate::sandbox::fs::root::WORKSPACE;
+use crate::sandbox::inspect::process;
 
 /// The mark by which the entry's own files are told from the host's.
 #[derive(Debug)]
@@ -118,6 +119,11 @@ impl EntryFiles {
         }
     }
 
+    /// True if the entry made it: a file of its own, or memory behind a descriptor.
+    pub(in crate::sandbox) fn made(&self, found: &Found) -> bool {
+        self.holds(found) || found.path.as_os_str().as_bytes().starts_with(b"/memfd:")
+    }
+
     /// True if a mapping with this device and path is of a file of the entry's own.
     pub(in crate::sandbox) fn maps_own(&self, device: u64, path: &[u8]) -> bool {
         // (Memory that processes share without a name is a file as well.)
@@ -192,16 +198,22 @@ fn of_the_process(tid: i32, asked: &Path) -> Option<PathBuf> {
             _ => None,
         })
         .collect();
-    let process = PathBuf::from(format!("/proc/{tid}"));
+    let there = PathBuf::from(format!("/proc/{tid}"));
     let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u32>().ok();
+    // `/proc/$$` of a shell or of Perl: the number that the process has inside.
+    let is_itself = |word: &[u8]| match word {
+        b"self" | b"thread-self" => true,
+        _ => number(word).is_some_and(|number| process::number_inside(tid) == Some(number)),
+    };
     match words.as_slice() {
-        [b"proc", b"self" | b"thread-self", b"exe"] => Some(process.join("exe")),
-        [b"proc", b"self" | b"thread-self", b"fd", fd] | [b"dev", b"fd", fd] => {
-            Some(process.join("fd").join(number(fd)?.to_string()))
+        [b"proc", who, b"exe"] if is_itself(who) => Some(there.join("exe")),
+        [b"proc", who, b"fd", fd] if is_itself(who) => {
+            Some(there.join("fd").join(number(fd)?.to_string()))
         }
-        [b"dev", b"stdin"] => Some(process.join("fd/0")),
-        [b"dev", b"stdout"] => Some(process.join("fd/1")),
-        [b"dev", b"stderr"] => Some(process.join("fd/2")),
+        [b"dev", b"fd", fd] => Some(there.join("fd").join(number(fd)?.to_string())),
+        [b"dev", b"stdin"] => Some(there.join("fd/0")),
+        [b"dev", b"stdout"] => Some(there.join("fd/1")),
+        [b"dev", b"stderr"] => Some(there.join("fd/2")),
         _ => None,
     }
 }
@@ -325,8 +337,10 @@ mod tests {
         while running(pid).unwrap().inode() == ours && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let found = files.find(pid, Path::new("/proc/self/exe")).unwrap();
-        assert_ne!(found.inode(), ours);
+        for own in ["self".to_owned(), pid.to_string()] {
+            let found = files.find(pid, Path::new(&format!("/proc/{own}/exe"))).unwrap();
+            assert_ne!(found.inode(), ours, "{own}");
+        }
         child.kill().unwrap();
         child.wait().unwrap();
     }

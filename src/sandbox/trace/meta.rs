@@ -8,7 +8,6 @@
 
 use std::fs::Permissions;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
@@ -55,10 +54,8 @@ pub(in crate::sandbox) fn answer(pid: i32, call: &Call, files: &EntryFiles) -> C
         Ok(found) => found,
         Err(error) => return CallAnswer::Ends(error.raw_os_error().unwrap_or(libc::EPERM)),
     };
-    // Pipes, sockets and files in memory have no path of the host.
-    let nowhere =
-        !found.path.is_absolute() || found.path.as_os_str().as_bytes().starts_with(b"/memfd:");
-    if !nowhere && !files.holds(&found) {
+    // Pipes and sockets have no path of the host.
+    if found.path.is_absolute() && !files.made(&found) {
         return CallAnswer::Foreign(found.path);
     }
     // The supervisor may be root: only what the entry owns is changed in its stead.

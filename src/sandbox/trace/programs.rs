@@ -63,7 +63,7 @@ impl Tracer<'_> {
         self.path_answer(by, &asked, outcome != ExecOutcome::NotFound);
         let mut found = self.files.find(pid, &asked);
         let mut asked = asked;
-        let is_own = |found: &Option<Found>| found.as_ref().is_some_and(|f| self.files.holds(f));
+        let is_own = |found: &Option<Found>| found.as_ref().is_some_and(|f| self.files.made(f));
         // A script of the entry's own was refused because of what should read it: that is what was asked
         // for. (A file without an execute bit is refused for its own sake.) The kernel follows five.
         for _ in 0..5 {
@@ -148,10 +148,7 @@ impl Tracer<'_> {
             inode.is_some_and(|inode| found.inode() != inode)
                 && found.head(2).as_deref() == Some(b"#!")
         });
-        let is_own = |found: &Found| {
-            self.files.holds(found)
-                || found.path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
-        };
+        let is_own = |found: &Found| self.files.made(found);
         // Of a program that cannot be looked at, and is ended below, the path alone tells whose it is.
         let named = || self.files.find(pid, &asked).is_some_and(|found| is_own(&found));
         let own = script.iter().chain(&running).any(is_own) || (hidden && named());

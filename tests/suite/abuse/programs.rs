@@ -41,7 +41,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         .named(&[Open("/usr/bin/sed")]),
         c(5, "memfd_foreign").named(&[Open("/usr/bin/sed")]),
         c(5, "memfd_own").named(&[Product]).may_work(),
-        c(5, "memfd_script").named(&[Refused("memfd:m (deleted)")]),
+        c(5, "memfd_script").named(SED),
         c(6, "opath_fexecve").named(SED),
         c(6, "proc_self_fd").named(SED),
         c(6, "dev_fd").named(SED),
