@@ -1,8 +1,43 @@
 //! Several lines on a terminal that are drawn anew as things change, while a person watches.
 
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::model::text::escape;
+
+/// The lines that stand on the terminal now. A message of any thread goes above them.
+static ON_SCREEN: Mutex<Option<OnScreen>> = Mutex::new(None);
+
+#[derive(Debug)]
+struct OnScreen {
+    to: To,
+    lines: usize,
+    /// The text that drew them.
+    text: String,
+}
+
+impl OnScreen {
+    fn erase(&self) {
+        self.to.write(&drawing(self.lines, &[], 1, 0));
+    }
+}
+
+fn on_screen() -> MutexGuard<'static, Option<OnScreen>> {
+    ON_SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prints something while no lines stand there: below them it would be taken away with the next drawing, and a part of
+/// them would stay.
+pub(super) fn while_away(print: impl FnOnce()) {
+    let drawn = on_screen();
+    if let Some(drawn) = &*drawn {
+        drawn.erase();
+    }
+    print();
+    if let Some(drawn) = &*drawn {
+        drawn.to.write(&drawn.text);
+    }
+}
 
 /// The stream that is a terminal.
 #[derive(Clone, Copy, Debug)]
@@ -16,24 +51,27 @@ enum To {
 pub(super) struct Live {
     to: To,
     shown: bool,
-    /// The number of lines that stand there now.
-    drawn: usize,
 }
 
 impl Live {
     /// Lines if standard error is a terminal that can move its cursor, else none ever.
     pub(super) fn new(quiet: bool) -> Live {
-        Live { to: To::Errors, shown: !quiet && !is_dumb() && To::Errors.is_terminal(), drawn: 0 }
+        Live { to: To::Errors, shown: !quiet && !is_dumb() && To::Errors.is_terminal() }
     }
 
     /// The same on standard output, for lines that are all that is asked for.
     pub(super) fn on_output() -> Live {
-        Live { to: To::Output, shown: !is_dumb() && To::Output.is_terminal(), drawn: 0 }
+        Live { to: To::Output, shown: !is_dumb() && To::Output.is_terminal() }
     }
 
     /// The lines that there is room for.
     pub(super) fn height(&self) -> usize {
         self.to.size().1
+    }
+
+    /// The columns that there is room for.
+    pub(super) fn width(&self) -> usize {
+        self.to.size().0 - 1
     }
 
     /// True if the lines are shown.
@@ -48,17 +86,20 @@ impl Live {
             return;
         }
         let (width, height) = self.to.size();
-        let text = drawing(self.drawn, lines, width, height);
-        self.drawn = lines.len().min(height);
+        let mut drawn = on_screen();
+        let before = drawn.as_ref().map_or(0, |drawn| drawn.lines);
         // One write, so that nothing is seen half drawn.
-        self.to.write(&text);
+        self.to.write(&drawing(before, lines, width, height));
+        let text = drawing(0, lines, width, height);
+        *drawn = Some(OnScreen { to: self.to, lines: lines.len().min(height), text });
     }
 
     /// Takes the lines away, so that others can be printed.
     pub(super) fn clear(&mut self) {
-        if self.drawn > 0 {
-            self.to.write(&drawing(self.drawn, &[], 1, 0));
-            self.drawn = 0;
+        if self.shown
+            && let Some(drawn) = on_screen().take()
+        {
+            drawn.erase();
         }
     }
 }

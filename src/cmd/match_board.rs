@@ -88,7 +88,7 @@ impl MatchBoard {
     }
 
     /// The board of the first game, the others in a line each, and a blank line: none where there is no room for the board.
-    pub(super) fn lines(&mut self, room: usize) -> Vec<String> {
+    pub(super) fn lines(&mut self, width: usize, room: usize) -> Vec<String> {
         (self.drawn, self.has_changed) = (Some(Instant::now()), false);
         let is_open = |game: &&BoardGame| game.ended.is_none();
         let open = self.games.iter().filter(|(_, game)| is_open(game));
@@ -96,7 +96,7 @@ impl MatchBoard {
         let Some((_, first)) = shown.next().filter(|_| room > GameOnScreen::HEIGHT) else {
             return Vec::new();
         };
-        let mut lines = first.on_screen().lines();
+        let mut lines = first.on_screen().lines(width);
         let rest = room - lines.len() - 1;
         lines.extend(
             shown

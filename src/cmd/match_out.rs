@@ -30,6 +30,7 @@ use crate::runner::live::{LiveFile, Names};
 use crate::runner::schedule::ScheduledGame;
 use crate::runner::score::{MatchScore, MatchTally};
 use crate::shard::record::ShardGame;
+use crate::view::columns::ColumnTable;
 use crate::view::text;
 
 /// The end of a match before its last game.
@@ -299,7 +300,11 @@ impl Sinks {
         }
         let standing = self.standing(game);
         let room = self.live.height().saturating_sub(standing.len());
-        let board = self.board.as_mut().map(|board| board.lines(room)).unwrap_or_default();
+        let board = self
+            .board
+            .as_mut()
+            .map(|board| board.lines(self.live.width(), room))
+            .unwrap_or_default();
         self.live.draw(&[board, standing].concat());
     }
 
@@ -324,7 +329,8 @@ impl Sinks {
             elapsed: self.began.elapsed(),
         };
         let names: Vec<String> = game.engines.iter().map(|engine| safe(&engine.name)).collect();
-        let mut lines = match_table::lines(&self.score, &names, self.paired, &progress);
+        let mut lines =
+            match_table::lines(&self.score, &names, self.paired, &progress, self.live.width());
         lines.extend(self.test.as_ref().and_then(OrderedTest::line));
         lines
     }
@@ -465,19 +471,19 @@ fn table(score: &MatchScore, names: &[&str], out: &mut impl Write) -> io::Result
     let mut engines: Vec<_> =
         names.iter().enumerate().map(|(index, name)| (score.of(index), safe(name))).collect();
     engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.half_points()));
-    let width = engines.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
-    let width = width.clamp(6, text::width().saturating_sub(40).max(6));
-    writeln!(out, "\n{:width$}  points  games   won  drawn   lost", "engine")?;
-    for (tally, name) in &engines {
-        writeln!(
-            out,
-            "{name:width$}  {:>6}  {:>5}  {:>4}  {:>5}  {:>5}",
-            half(tally.half_points()),
-            tally.games(),
-            tally.wins,
-            tally.draws,
-            tally.losses
-        )?;
+    let rows: Vec<Vec<String>> = engines
+        .into_iter()
+        .map(|(tally, name)| {
+            let counts = [tally.games(), tally.wins, tally.draws, tally.losses];
+            let figures = counts.iter().map(u64::to_string);
+            [name, half(tally.half_points())].into_iter().chain(figures).collect()
+        })
+        .collect();
+    let heads = ["engine", "points", "games", "won", "drawn", "lost"];
+    let table = ColumnTable { heads: &heads, name: 0, counts: &[heads.len()] };
+    writeln!(out)?;
+    for line in table.lines(&rows, text::width()) {
+        writeln!(out, "{line}")?;
     }
     for ((one, other), tally) in score.couples() {
         if tally.pairs.iter().sum::<u64>() == 0 {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::model::words::counted;
 use crate::ratings::elo::{Estimate, Pentanomial, Sample, Trinomial};
 use crate::runner::score::{MatchScore, MatchTally};
+use crate::view::columns::ColumnTable;
 
 /// Pairs of games where the match has them, single games otherwise.
 pub(super) fn sample(tally: &MatchTally, paired: bool) -> Sample {
@@ -46,41 +47,42 @@ impl MatchProgress {
 }
 
 /// One line for the whole, one for each engine by its points: score, Elo with its error and LOS against all
-/// others together, and its pairs of games by their results.
+/// others together, and its pairs of games by their results. A narrow terminal has no pairs, and then no LOS.
 pub(super) fn lines(
     score: &MatchScore,
     names: &[String],
     paired: bool,
     progress: &MatchProgress,
+    width: usize,
 ) -> Vec<String> {
+    const HEADS: [&str; 10] = ["engine", "score", "Elo", "LOS", "LL", "LD", "WL", "DD", "WD", "WW"];
     let mut engines: Vec<(MatchTally, &String)> =
         names.iter().enumerate().map(|(index, name)| (score.of(index), name)).collect();
     engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.half_points()));
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(6, 24);
+    let rows: Vec<Vec<String>> = engines
+        .into_iter()
+        .map(|(tally, name)| {
+            let points = format!("{}/{}", half(tally.half_points()), tally.games());
+            let (elo, los) = match sample(&tally, paired).estimate() {
+                Some(Estimate { elo, elo_error, los: Some(los), .. }) => (
+                    // No minus before a zero.
+                    format!("{:.1} ± {:.1}", elo + 0.0, elo_error),
+                    format!("{:.1} %", 100.0 * los),
+                ),
+                // One that has won or lost all its games has none.
+                Some(Estimate { elo, los: None, .. }) if elo.is_finite() => {
+                    (format!("{:.1}", elo + 0.0), "–".to_owned())
+                }
+                _ => ("–".to_owned(), "–".to_owned()),
+            };
+            let pairs = tally.pairs.iter().map(u64::to_string);
+            [name.clone(), points, elo, los].into_iter().chain(pairs).collect()
+        })
+        .collect();
+    let counts: &[usize] = if paired { &[HEADS.len(), 4, 3] } else { &[4, 3] };
+    let table = ColumnTable { heads: &HEADS, name: 0, counts };
     let mut lines = vec![progress.words()];
-    let pairs = if paired { "   LL  LD  WL  DD  WD  WW" } else { "" };
-    lines.push(format!("{:width$}  {:>13}  {:>16}  {:>7}{pairs}", "engine", "score", "Elo", "LOS"));
-    for (tally, name) in engines {
-        let points = format!("{}/{}", half(tally.half_points()), tally.games());
-        let (elo, los) = match sample(&tally, paired).estimate() {
-            Some(Estimate { elo, elo_error, los: Some(los), .. }) => (
-                // No minus before a zero.
-                format!("{:.1} ± {:.1}", elo + 0.0, elo_error),
-                format!("{:.1} %", 100.0 * los),
-            ),
-            // One that has won or lost all its games has none.
-            Some(Estimate { elo, los: None, .. }) if elo.is_finite() => {
-                (format!("{:.1}", elo + 0.0), "–".to_owned())
-            }
-            _ => ("–".to_owned(), "–".to_owned()),
-        };
-        let mut line = format!("{name:width$.width$}  {points:>13}  {elo:>16}  {los:>7}");
-        if paired {
-            line += " ";
-            line.extend(tally.pairs.iter().map(|count| format!(" {count:>3}")));
-        }
-        lines.push(line);
-    }
+    lines.extend(table.lines(&rows, width));
     lines
 }
 
@@ -104,7 +106,7 @@ mod tests {
         assert_eq!(GameResult::from_word("1-0"), Some(GameResult::Win(Color::White)));
         let progress = MatchProgress { played: 6, total: 8, elapsed: Duration::from_secs(30) };
         let names = ["first".to_owned(), "second".to_owned()];
-        let lines = lines(&score, &names, true, &progress);
+        let lines = lines(&score, &names, true, &progress, 99);
         assert_eq!(lines[0], "6 of 8 games, 10s left");
         assert!(lines[1].ends_with("LL  LD  WL  DD  WD  WW"), "{}", lines[1]);
         // A lost, lost; drew, lost; lost, drew.
@@ -112,6 +114,8 @@ mod tests {
         assert!(lines[2].ends_with("   0   0   0   0   2   1"), "{}", lines[2]);
         assert!(lines[3].ends_with("   1   2   0   0   0   0"), "{}", lines[3]);
         assert_eq!(lines[1].chars().count(), lines[2].chars().count(), "{lines:#?}");
+        let narrow = super::lines(&score, &names, true, &progress, 39);
+        assert!(narrow[1].ends_with("Elo  LOS") && narrow[2].contains("5/6"), "{narrow:#?}");
     }
 
     #[test]
@@ -121,7 +125,7 @@ mod tests {
         score.add(&schedule.pairing(0).unwrap(), GameResult::Win(Color::White));
         let progress = MatchProgress { played: 1, total: 1, elapsed: Duration::ZERO };
         let names = ["A".to_owned(), "B".to_owned()];
-        let lines = lines(&score, &names, false, &progress);
+        let lines = lines(&score, &names, false, &progress, 99);
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words(&lines[2]), ["A", "1/1", "–", "–"]);
         assert_eq!(words(&lines[3]), ["B", "0/1", "–", "–"]);
@@ -132,7 +136,7 @@ mod tests {
         let schedule = MatchSchedule::new(2, PairingSystem::RoundRobin, 1, 2, ColourOrder::InTurn);
         let progress = MatchProgress { played: 0, total: 2, elapsed: Duration::ZERO };
         let names = ["A".to_owned(), "B".to_owned()];
-        let lines = lines(&MatchScore::new(&schedule), &names, false, &progress);
+        let lines = lines(&MatchScore::new(&schedule), &names, false, &progress, 99);
         assert_eq!(lines[0], "0 of 2 games");
         assert!(lines[2].contains("0/0") && lines[2].ends_with('–'), "{}", lines[2]);
     }

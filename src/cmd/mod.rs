@@ -213,7 +213,9 @@ fn without_numbers(message: &str) -> String {
 /// Text on standard error, no line wider than a terminal. Where standard error is gone, the exit code alone must tell.
 fn say(text: &str) {
     let text = fitted(text, text::terminal_width(std::io::stderr()));
-    let _ = writeln!(anstream::stderr(), "{text}");
+    live::while_away(|| {
+        let _ = writeln!(anstream::stderr(), "{text}");
+    });
 }
 
 fn fitted(text: &str, width: Option<usize>) -> String {

@@ -1,5 +1,6 @@
 //! Views of a verdict: each reads an entry's report, none decides anything.
 
+pub(crate) mod columns;
 pub(crate) mod event_ratings;
 mod facts;
 mod figures;

@@ -8,13 +8,15 @@ use std::time::{Duration, SystemTime};
 use shakmaty::fen::Fen;
 use shakmaty::{Board, ByColor, Color};
 
+use super::columns::ColumnTable;
 use super::figures::{clock, depth, evaluation, numbered, said, search, state, word};
+use super::text::wrap;
 use crate::event::broadcast::{
     self, BracketLevel, BracketMatch, Broadcast, BroadcastGame, GameKey, Running, ShownMove, Side,
-    progress,
+    progress, timetable,
 };
 use crate::event::config::EventConfig;
-use crate::model::text::escape;
+use crate::model::text::{escape, shown};
 use crate::model::words::counted;
 
 pub(crate) use super::figures::{numbered_move, told, under_way};
@@ -22,6 +24,8 @@ pub(crate) use game::{GameOnScreen, MoveOnScreen, PlayerOnScreen, last_moves};
 
 /// Names are cut to so many characters where something stands behind them.
 const NAME: usize = 28;
+/// So many of the games to come are shown before the first one.
+const FIRST: usize = 8;
 /// The board, what stands around it, and lines between.
 const ABOVE_TABLE: usize = 13;
 
@@ -38,7 +42,9 @@ pub(crate) struct Screen<'a> {
     pub(crate) now: SystemTime,
     /// The state of the runner.
     pub(crate) runner: Runner,
-    /// The lines that there are room for.
+    /// The columns that there is room for.
+    pub(crate) width: usize,
+    /// The lines that there is room for.
     pub(crate) height: usize,
 }
 
@@ -55,11 +61,13 @@ impl Screen<'_> {
     /// All of it.
     #[must_use]
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines = vec![self.headline()];
+        let mut lines = wrap(&self.headline(), self.width);
         let open: Vec<&BroadcastGame> = self.broadcast.under_way().collect();
         let shown = open.first().copied().or_else(|| self.broadcast.finished().last().copied());
         if let Some(game) = shown {
-            lines.extend(self.game(game, &game.moves()).lines());
+            lines.extend(self.game(game, &game.moves()).lines(self.width));
+        } else {
+            lines.extend(self.coming());
         }
         for game in open.iter().skip(1).take(self.height.saturating_sub(lines.len()) / 3) {
             lines.push(self.game(game, &game.moves()).brief(&game.key().to_string()));
@@ -82,11 +90,29 @@ impl Screen<'_> {
                 line += &format!(" {played} of {} played.", counted(planned, "game"));
             }
         }
-        let waits = !ledger.is_over() && ledger.paused.is_none();
-        if self.runner == Runner::Away && waits {
-            line += " No runner is at work.";
+        if let Some(words) = waiting(self.config, self.broadcast, self.runner) {
+            line += &format!(" {words}");
         }
         line
+    }
+
+    /// The entries, and the games that come first, of an event without a game.
+    fn coming(&self) -> Vec<String> {
+        let slots = timetable(self.config, self.broadcast, 0, self.now);
+        let stage = self.config.stages.first().map_or("", |stage| &stage.name);
+        let games = slots.iter().take(FIRST).map(|slot| {
+            let [white, black] = [&slot.white, &slot.black].map(|name| word(name));
+            format!("  {} {}  {white} – {black}", word(stage), slot.key.at)
+        });
+        let names: Vec<&str> = self.config.entries.iter().map(|entry| &*entry.name).collect();
+        let mut lines = vec![String::new()];
+        let entries = format!("{}: {}", counted(names.len(), "entry"), word(&names.join(", ")));
+        lines.extend(wrap(&entries, self.width));
+        if !slots.is_empty() {
+            lines.extend([String::new(), "Games to come:".to_owned()]);
+        }
+        lines.extend(games);
+        lines
     }
 
     fn game<'a>(&self, game: &'a BroadcastGame, moves: &'a [ShownMove<'a>]) -> GameOnScreen<'a> {
@@ -147,13 +173,14 @@ impl Screen<'_> {
         let Some(table) = table.filter(|table| !table.standings.rows.is_empty()) else {
             return Vec::new();
         };
-        let heads = format!("{:>4}  {:<NAME$} {:>6} {:>6}", "#", "Engine", "Points", "Games");
         let rows = table.standings.rows.iter().take(room).map(|row| {
             let rank = super::standings::rank(row);
             let name = escape(row.engine.name.as_bytes(), NAME - 1);
-            format!("{rank:>4}  {name:<NAME$} {:>6} {:>6}", row.points, row.games())
+            vec![rank, name, row.points.to_string(), row.games().to_string()]
         });
-        std::iter::once(heads).chain(rows).collect()
+        let heads = ["#", "Engine", "Points", "Games"];
+        let table = ColumnTable { heads: &heads, name: 1, counts: &[heads.len()] };
+        table.lines(&rows.collect::<Vec<_>>(), self.width)
     }
 }
 
@@ -161,6 +188,30 @@ impl Screen<'_> {
 #[must_use]
 pub(crate) fn state_line(config: &EventConfig, broadcast: &Broadcast) -> String {
     format!("{} – {}", word(&config.event), state(&broadcast.ledger))
+}
+
+/// The reason why no game is under way, where people wait for one: nobody plays the event, or its entries are judged
+/// before the first game.
+#[must_use]
+pub(crate) fn waiting(
+    config: &EventConfig,
+    broadcast: &Broadcast,
+    runner: Runner,
+) -> Option<String> {
+    let ledger = &broadcast.ledger;
+    let waits = !ledger.is_over() && ledger.paused.is_none();
+    let has_begun = !ledger.stages.is_empty();
+    match runner {
+        Runner::Away if waits && !has_begun => Some(format!(
+            "No runner is at work. `gate4k event run {}` begins the event.",
+            shown(&config.path)
+        )),
+        Runner::Away if waits => Some("No runner is at work.".to_owned()),
+        Runner::AtWork if !has_begun => {
+            Some("The entries are being checked; then the first game begins.".to_owned())
+        }
+        Runner::AtWork | Runner::Away => None,
+    }
 }
 
 /// A move as it is told where nothing is drawn: `1-2.1 A – B: 12. Nf3 +0.31 depth 12/20, 1.25 s, 0:58 0:59`.

@@ -19,6 +19,16 @@ const WIDTHS: [u16; 4] = [40, 60, 80, 200];
 
 /// Everything that a terminal of so many columns is sent.
 pub(crate) fn on_terminal(columns: u16, words: &[&str], variables: &[(&str, &str)]) -> String {
+    interrupted_on_terminal(columns, words, variables, None)
+}
+
+/// The same of a command that gets Ctrl-C once the terminal has been sent these words.
+pub(crate) fn interrupted_on_terminal(
+    columns: u16,
+    words: &[&str],
+    variables: &[(&str, &str)],
+    interrupt: Option<&str>,
+) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -53,7 +63,18 @@ pub(crate) fn on_terminal(columns: u16, words: &[&str], variables: &[(&str, &str
     drop((slave, command));
     let mut told = Vec::new();
     // The end is told as an error (EIO), behind everything that was written.
-    let _ = File::from(master).read_to_end(&mut told);
+    let mut terminal = File::from(master);
+    if let Some(words) = interrupt {
+        let has_words = |told: &[u8]| String::from_utf8_lossy(told).contains(words);
+        let mut part = [0; 4096];
+        while !has_words(&told) {
+            let read = terminal.read(&mut part).expect("the words come before the end");
+            told.extend(&part[..read]);
+        }
+        let id = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+        nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).unwrap();
+    }
+    let _ = terminal.read_to_end(&mut told);
     child.wait().unwrap();
     String::from_utf8(told).unwrap().replace("\r\n", "\n")
 }

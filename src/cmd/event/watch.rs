@@ -12,7 +12,7 @@ use crate::event::config::EventConfig;
 use crate::event::journal;
 use crate::model::exit::Exit;
 use crate::model::text::escape;
-use crate::view::screen::{Runner, Screen, begin_line, end_line, move_line, state_line};
+use crate::view::screen::{Runner, Screen, begin_line, end_line, move_line, state_line, waiting};
 use crate::view::{standings, text};
 
 /// The interval between two looks for changes.
@@ -31,7 +31,7 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
     } else {
         watch.tell(out)?;
     }
-    writeln!(out, "{}", watch.screen(1).headline())?;
+    writeln!(out, "{}", watch.screen(text::width(), 1).headline())?;
     let broadcast = watch.0.broadcast();
     let stages = 0..broadcast.ledger.stages.len();
     let table = stages.filter_map(|stage| broadcast.table(config, stage)).next_back();
@@ -55,7 +55,7 @@ impl Watch {
             if !changes.is_none() || drawn.is_none_or(|drawn| drawn.elapsed() >= TICK) {
                 let Following { config, follower, .. } = &mut self.0;
                 follower.find_running(config);
-                live.draw(&self.screen(live.height()).lines());
+                live.draw(&self.screen(live.width(), live.height()).lines());
                 drawn = Some(Instant::now());
             }
             thread::sleep(LOOK);
@@ -66,6 +66,7 @@ impl Watch {
     fn tell(&mut self, out: &mut impl Write) -> anyhow::Result<()> {
         let mut told = ShownMoves::default();
         let mut head = String::new();
+        let mut waits = None;
         let mut is_early = !self.0.config.journal.exists();
         loop {
             let Some(changes) = self.0.look(|| ()) else { continue };
@@ -79,6 +80,13 @@ impl Watch {
                 writeln!(out, "{state}")?;
                 head = state;
             }
+            if broadcast.games.is_empty() && !self.0.is_over() {
+                let now = waiting(config, broadcast, self.runner());
+                if let Some(words) = now.as_ref().filter(|words| waits.as_ref() != Some(*words)) {
+                    writeln!(out, "{words}")?;
+                }
+                waits = now;
+            }
             let games = changes.games.iter().filter_map(|key| broadcast.games.get(key));
             for line in games.flat_map(|game| told.news(config, game, is_met)) {
                 writeln!(out, "{line}")?;
@@ -91,15 +99,19 @@ impl Watch {
         }
     }
 
-    fn screen(&self, height: usize) -> Screen<'_> {
-        let config = &self.0.config;
-        let at_work = journal::is_in_use(&config.journal);
+    fn runner(&self) -> Runner {
+        let at_work = journal::is_in_use(&self.0.config.journal);
+        if at_work { Runner::AtWork } else { Runner::Away }
+    }
+
+    fn screen(&self, width: usize, height: usize) -> Screen<'_> {
         Screen {
-            config,
+            config: &self.0.config,
             broadcast: self.0.broadcast(),
             running: &self.0.follower.running,
             now: SystemTime::now(),
-            runner: if at_work { Runner::AtWork } else { Runner::Away },
+            runner: self.runner(),
+            width,
             height,
         }
     }

@@ -8,6 +8,7 @@ use super::NAME;
 use crate::event::journal::record::JournalPly;
 use crate::model::text::escape;
 use crate::view::figures::{clock, depth, evaluation, large, numbered_move};
+use crate::view::text::columns;
 
 /// A game at a moment.
 pub(crate) struct GameOnScreen<'a> {
@@ -36,23 +37,35 @@ pub(crate) struct PlayerOnScreen<'a> {
 }
 
 impl GameOnScreen<'_> {
+    /// With fewer columns a clock stands below its name, and the sentence above the board.
+    const WIDE: usize = 70;
+    /// The columns of the board with what is around it.
+    const BOARD: usize = 20;
     /// The lines of each game.
     pub(crate) const HEIGHT: usize = 11;
 
-    /// All of it.
+    /// All of it, on so many columns.
     #[must_use]
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let [mut beside, white] =
-            [Color::Black, Color::White].map(|color| self.players.get(color).lines(color));
+    pub(crate) fn lines(&self, width: usize) -> Vec<String> {
+        let is_wide = width >= Self::WIDE;
+        let [mut beside, white] = [Color::Black, Color::White].map(|color| {
+            let player = self.players.get(color);
+            if is_wide {
+                player.lines(color)
+            } else {
+                player.narrow(color, width.saturating_sub(Self::BOARD))
+            }
+        });
         beside.push(String::new());
         beside.extend(self.moves.iter().map(|line| format!("  {line}")));
         beside.resize(6, String::new());
         beside.extend(white);
-        let mut lines = vec![self.head.clone(), String::new()];
+        let [above, below] = if is_wide { ["", &self.said] } else { [&*self.said, ""] };
+        let mut lines = vec![self.head.clone(), above.to_owned()];
         for (rank, beside) in Rank::ALL.into_iter().rev().zip(&beside) {
             lines.push(format!("{}   {beside}", row(&self.board, rank)));
         }
-        lines.push(format!("  a b c d e f g h    {}", self.said));
+        lines.push(format!("  a b c d e f g h    {below}").trim_end().to_owned());
         lines
     }
 
@@ -72,6 +85,36 @@ impl GameOnScreen<'_> {
 impl PlayerOnScreen<'_> {
     /// Name and clock, and what the last search told.
     fn lines(&self, color: Color) -> Vec<String> {
+        let mark = mark(color);
+        let name = escape(self.name.as_bytes(), NAME - 1);
+        let (time, runs) = self.clock();
+        vec![
+            format!("{mark} {name:<NAME$} {time:>8}{runs}"),
+            format!("  {}", self.figures().join("  ")),
+        ]
+    }
+
+    /// The same on so many columns: the clock and as many figures as there is room for stand below the name.
+    fn narrow(&self, color: Color, width: usize) -> Vec<String> {
+        let name = escape(self.name.as_bytes(), width.saturating_sub(3));
+        let (time, runs) = self.clock();
+        let mut below = format!("  {time}{runs}");
+        for figure in self.figures() {
+            if columns(&below) + 2 + columns(&figure) > width {
+                break;
+            }
+            below += &format!("  {figure}");
+        }
+        vec![format!("{} {name}", mark(color)), below]
+    }
+
+    /// Its time, and a mark if that runs.
+    fn clock(&self) -> (String, &'static str) {
+        (self.left.map(clock).unwrap_or_default(), if self.runs { " ◂" } else { "" })
+    }
+
+    /// What the last search told.
+    fn figures(&self) -> Vec<String> {
         let mut figures = Vec::new();
         if let Some(ply) = self.search {
             figures.extend(ply.eval.map(evaluation));
@@ -79,12 +122,12 @@ impl PlayerOnScreen<'_> {
             figures.extend(ply.nodes.map(|nodes| format!("{} nodes", large(nodes))));
             figures.extend(ply.speed.map(|speed| format!("{}/s", large(speed))));
         }
-        let mark = color.fold_wb('○', '●');
-        let name = escape(self.name.as_bytes(), NAME - 1);
-        let time = self.left.map(clock).unwrap_or_default();
-        let runs = if self.runs { " ◂" } else { "" };
-        vec![format!("{mark} {name:<NAME$} {time:>8}{runs}"), format!("  {}", figures.join("  "))]
+        figures
     }
+}
+
+fn mark(color: Color) -> char {
+    color.fold_wb('○', '●')
 }
 
 /// A move as it is listed.
@@ -167,7 +210,7 @@ mod tests {
             moves: last_moves(&moves),
             said: "4. c3, Black to move".into(),
         };
-        let lines = game.lines();
+        let lines = game.lines(100);
         assert_eq!(lines.len(), GameOnScreen::HEIGHT);
         assert_eq!(lines[2], format!("8 ♜ ♞ ♝ ♛ ♚ ♝ ♞ ♜   ● {:<37}", "B"));
         let beside: Vec<&str> = lines[5..8].iter().map(|line| line[27..].trim()).collect();
@@ -176,6 +219,16 @@ mod tests {
             assert!(line.ends_with(part), "{line}");
         }
         assert!(lines[8].contains("○ A\\u{1b}[2J") && lines[8].ends_with("2:05 ◂"), "{}", lines[8]);
+        // Where there is no room beside the board, what counts is still there whole.
+        assert_eq!(game.lines(1).len(), GameOnScreen::HEIGHT);
+        let narrow = game.lines(38);
+        assert_eq!(narrow.len(), GameOnScreen::HEIGHT);
+        assert_eq!(narrow[1], "4. c3, Black to move");
+        assert!(
+            narrow[8].ends_with("○ A\\u{1b}[2J") && narrow[9].ends_with("   2:05 ◂"),
+            "{narrow:#?}"
+        );
+        assert!(narrow.iter().all(|line| columns(line) <= 38), "{narrow:#?}");
         assert_eq!(game.brief("1-2.1"), "1-2.1 A\\u{1b}[2J – B: 4. c3, Black to move, 2:05");
         // From a position in which Black is to move.
         let black = MoveOnScreen { number: 7, side: Color::Black, san: "Kd7".into() };
