@@ -15,8 +15,10 @@ const SQUARE: usize = 40;
 /// The board of a position, White below; nothing where it is none. `last` is the move that led to it, in
 /// UCI's words, and `label` what the picture is to those who do not see it.
 pub(in crate::view) fn board(fen: &str, last: Option<&str>, label: &str) -> Markup {
-    let position =
-        fen.parse().ok().and_then(|fen: Fen| fen.into_position(CastlingMode::Standard).ok());
+    let position = fen.parse().ok().and_then(|fen: Fen| {
+        let mode = CastlingMode::detect(fen.as_setup());
+        fen.into_position(mode).ok()
+    });
     let Some(position): Option<Chess> = position else { return html! {} };
     let dark = Square::ALL.into_iter().filter(|square| !square.is_light());
     let squares = last.into_iter().flat_map(|word| [word.get(..2), word.get(2..4)]);
@@ -62,6 +64,12 @@ fn corner(square: Square) -> (usize, usize) {
 mod tests {
     use super::*;
     use shakmaty::Role;
+
+    #[test]
+    fn a_position_of_chess960_is_drawn() {
+        let start = "brnkrnqb/pppppppp/8/8/8/8/PPPPPPPP/BRNKRNQB w KQkq - 0 1";
+        assert_eq!(board(start, None, "").into_string().matches("<use ").count(), 32);
+    }
 
     #[test]
     fn every_piece_stands_on_its_square_with_its_symbol() {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::result_link::result_link;
 use super::shell::moment;
-use super::{Site, word};
+use super::{Site, shell, word};
 use crate::event::broadcast::{
     BracketLevel, BracketMatch, BroadcastBracket, GameState, Prize, Side, Slot,
 };
@@ -104,7 +104,7 @@ fn state(site: &Site<'_>, one: &BracketMatch, own: &[&Slot]) -> Markup {
             Prize::ThirdPlace => "is third",
             Prize::Victory => "wins",
         };
-        return html! { (word(winner)) " " (what) };
+        return html! { (shell::name(winner)) " " (what) };
     }
     let begun = own.iter().any(|slot| slot.state == GameState::Begun);
     let next = own.iter().find_map(|slot| match slot.state {

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use maud::{Markup, html};
 
-use super::shell::{shell, stamp};
+use super::shell::{name, names, shell, stamp};
 use super::stage::{self, Reached};
 use super::{Site, SiteKind, game, path, word};
 use crate::event::broadcast::{BroadcastGame, GameKey, GameState, Slot, timetable};
@@ -71,7 +71,7 @@ fn now(site: &Site<'_>) -> Markup {
         @if let Some(shown) = shown {
             h2 {
                 a href={ (path(shown.key())) ".html" } {
-                    (word(&shown.started.white)) " – " (word(&shown.started.black))
+                    (names(&shown.started.white, &shown.started.black))
                 }
             }
             (game::view(site, shown, "", usize::MAX))
@@ -139,9 +139,9 @@ fn link(site: &Site<'_>, game: &BroadcastGame) -> Markup {
 }
 
 /// `Pool 1.2, A – B`.
-fn named(site: &Site<'_>, key: GameKey, white: &str, black: &str) -> String {
+fn named(site: &Site<'_>, key: GameKey, white: &str, black: &str) -> Markup {
     let stage = site.config.stages.get(key.stage).map_or("", |stage| &stage.name);
-    format!("{} {}, {} – {}", word(stage), key.at, word(white), word(black))
+    html! { (word(stage)) " " (key.at) ", " (names(white, black)) }
 }
 
 fn entries(site: &Site<'_>) -> Markup {
@@ -203,10 +203,10 @@ fn incidents(site: &Site<'_>) -> Markup {
                     li { (word(&withdrawn.in_words())) ", " (stamp(&withdrawn.at)) }
                 }
                 @for fix in &ledger.fixes {
-                    li { (word(&fix.entry)) " was mended (rule 6.3): " (word(&fix.reason)) ", " (stamp(&fix.at)) }
+                    li { (name(&fix.entry)) " was mended (rule 6.3): " (word(&fix.reason)) ", " (stamp(&fix.at)) }
                 }
                 @for update in &ledger.updates {
-                    li { (word(&update.entry)) " was updated (rule 4.2), " (stamp(&update.at)) }
+                    li { (name(&update.entry)) " was updated (rule 4.2), " (stamp(&update.at)) }
                 }
             } }
         }

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use maud::{Markup, html};
 use shakmaty::Color;
 
-use super::shell::{moment, shell, stamp};
-use super::{Site, SiteKind, crash, path};
+use super::shell::{moment, names, shell, stamp};
+use super::{Site, SiteKind, crash, path, shell};
 use crate::event::broadcast::{BroadcastGame, ShownMove};
 use crate::event::journal::record::JournalPly;
 use crate::model::evidence::PlayedPly;
@@ -28,7 +28,7 @@ pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
     let path = path(game.key());
     let body = html! {
         header {
-            h1 { (title) }
+            h1 { (names(&game.started.white, &game.started.black)) }
             p { a href="../index.html" { (word(&site.config.event)) } }
         }
         main {
@@ -130,7 +130,7 @@ fn player(
         div class={ "player " (color.fold_wb("white", "black")) @if runs { " runs" } } {
             p.name {
                 span.dot aria-hidden="true" {}
-                strong { (word(name)) }
+                strong { (shell::name(name)) }
                 @if let Some(rating) = rating { " " span.soft { (rating) } }
             }
             p.clock data-left=(left / 1000) data-since=[since.map(millis)] role="timer"
@@ -332,7 +332,7 @@ pub(super) fn list(site: &Site<'_>, game: &BroadcastGame, root: &str) -> Markup 
     html! {
         @for (number, killed) in (1..).zip(&game.killed) {
             li {
-                strong { (word(&killed.entry)) } " was ended: " (word(&killed.why))
+                strong { (shell::name(&killed.entry)) } " was ended: " (word(&killed.why))
                 @if let Some(exit) = &killed.exit { " (" (word(exit)) ")" }
                 @if !killed.stderr.is_empty() {
                     pre tabindex="0" { @for line in &killed.stderr { (word(line)) "\n" } }

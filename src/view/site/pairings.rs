@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::result_link::result_link;
-use super::{Site, word};
+use super::{Site, shell, word};
 use crate::event::broadcast::{Pairing, Round, Rounds, Slot};
 use crate::model::words::counted;
 
@@ -54,7 +54,7 @@ fn one(site: &Site<'_>, round: &Round, slots: &[Slot]) -> Markup {
         }
         @if let Some((name, points)) = &round.bye {
             p {
-                strong { (word(name)) } " has no opponent in this round: a bye, "
+                strong { (shell::name(name)) } " has no opponent in this round: a bye, "
                 (points) @if points.0 == 2 { " point" } @else { " points" } "."
             }
         }

@@ -67,6 +67,16 @@ pub(super) fn shell(site: &Site<'_>, title: &str, root: &str, body: &Markup) -> 
     page.into_string()
 }
 
+/// A name among other words. Its letters may be written from right to left: they must not turn what stands beside them.
+pub(super) fn name(text: &str) -> Markup {
+    html! { bdi { (word(text)) } }
+}
+
+/// Two names, White's first.
+pub(super) fn names(white: &str, black: &str) -> Markup {
+    html! { (name(white)) " – " (name(black)) }
+}
+
 /// A moment, in UTC; the script writes it in the reader's own time.
 pub(super) fn moment(at: SystemTime) -> Markup {
     let text = humantime::format_rfc3339_seconds(at).to_string();

@@ -246,6 +246,7 @@ fn black_may_have_the_first_move() {
         running: &[],
         now: SystemTime::UNIX_EPOCH,
         runner: Runner::AtWork,
+        width: 200,
         height: 24,
     };
     let lines = screen.lines();
@@ -269,7 +270,10 @@ fn the_front_page_tells_each_moment() {
     }
     let next = front(2, SiteKind::Served);
     let next = next.split("Next games").nth(1).and_then(|rest| rest.split("</ul>").next());
-    assert!(next.is_some_and(|next| next.contains("P&lt;i&gt; 2.1, b&lt;b&gt;")), "{next:?}");
+    assert!(
+        next.is_some_and(|next| next.contains("P&lt;i&gt; 2.1, <bdi>b&lt;b&gt;</bdi>")),
+        "{next:?}"
+    );
     let under_way = front(3, SiteKind::Served);
     assert!(under_way.contains("0 of 2 games played") && under_way.contains("about <time"));
     let over = front(6, SiteKind::Exported);
@@ -344,6 +348,7 @@ fn a_terminal_gets_lines_without_commands() {
             running: &[],
             now,
             runner: Runner::AtWork,
+            width: 200,
             height: 24,
         };
         let mut lines = screen.lines();
@@ -372,6 +377,7 @@ fn a_terminal_shows_the_board_with_clocks_and_evaluations() {
         running: &running,
         now: begun + Duration::from_secs(2),
         runner: Runner::AtWork,
+        width: 200,
         height: 24,
     };
     let page = screen.lines().join("\n");
@@ -388,4 +394,42 @@ fn a_terminal_shows_the_board_with_clocks_and_evaluations() {
     }
     let away = Screen { runner: Runner::Away, ..screen }.lines().join("\n");
     assert!(away.contains("0:07.7\n") && away.contains("No runner is at work."), "{away}");
+}
+
+#[test]
+fn who_watches_before_the_first_game_is_told_what_is_waited_for() {
+    let (_dir, config) = config();
+    let broadcast = Broadcast::default();
+    let screen = Screen {
+        config: &config,
+        broadcast: &broadcast,
+        running: &[],
+        now: SystemTime::UNIX_EPOCH,
+        runner: Runner::Away,
+        width: 200,
+        height: 24,
+    };
+    let away = screen.lines().join("\n");
+    for part in ["No runner is at work.", "event.toml` begins the event", "2 entries: a<b>, b<b>"] {
+        assert!(away.contains(part), "{part}: {away}");
+    }
+    assert!(away.contains("Games to come:\n  P<i> 1.1  a<b> – b<b>"), "{away}");
+    let judged = Screen { runner: Runner::AtWork, ..screen }.lines().join(" ");
+    assert!(judged.contains("The entries are being checked"), "{judged}");
+    let begun = played(1);
+    let begun = Screen { broadcast: &begun, runner: Runner::AtWork, ..screen }.headline();
+    assert!(!begun.contains("checked"), "{begun}");
+}
+
+#[test]
+fn names_do_not_turn_what_stands_beside_them() {
+    let (_dir, config) = config();
+    let files = files(&config, &played(6), SiteKind::Exported);
+    let pair = "<bdi>a&lt;b&gt;</bdi> – <bdi>b&lt;b&gt;</bdi>";
+    for (name, text) in &files {
+        // A page's title is text alone.
+        if let Some((_, body)) = text.split_once("<body") {
+            assert!(body.contains(pair) && !body.contains("a&lt;b&gt; – "), "{name}");
+        }
+    }
 }
