@@ -9,7 +9,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::watch;
 
 use super::changes::{self, VisitorStream};
-use super::{Shelf, Stored};
+use super::{Shelf, Stored, packed};
 
 /// The way to the files.
 #[derive(Debug)]
@@ -95,19 +95,29 @@ fn read(door: &Door, method: &Method, path: &str, headers: &HeaderMap) -> Respon
 fn file(stored: &Stored, name: &str, method: &Method, headers: &HeaderMap) -> Response<Body> {
     let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
     let is_known = known.is_some_and(|tags| has(tags, &stored.tag));
+    let packed = packed::takes_gzip(headers).then(|| stored.packed()).flatten();
+    let is_packed = packed.is_some();
+    let bytes = packed.unwrap_or_else(|| stored.bytes.clone());
     let mut response = if is_known {
         let mut response = Response::new(Either::Left(Full::default()));
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else if *method == Method::HEAD {
         let mut response = Response::new(Either::Left(Full::default()));
-        response.headers_mut().insert(header::CONTENT_LENGTH, stored.bytes.len().into());
+        response.headers_mut().insert(header::CONTENT_LENGTH, bytes.len().into());
         response
     } else {
-        Response::new(Either::Left(Full::new(stored.bytes.clone())))
+        Response::new(Either::Left(Full::new(bytes)))
     };
-    if let Ok(tag) = HeaderValue::from_str(&stored.tag) {
-        response.headers_mut().insert(header::ETAG, tag);
+    let told = response.headers_mut();
+    // Packed it has other bytes, and only its text is the same (RFC 9110, 8.8.3.3).
+    let weak = if is_packed { "W/" } else { "" };
+    if let Ok(tag) = HeaderValue::from_str(&format!("{weak}{}", stored.tag)) {
+        told.insert(header::ETAG, tag);
+    }
+    told.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_packed && !is_known {
+        told.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     with_type(response, kind(name))
 }
@@ -158,6 +168,36 @@ mod tests {
         for tags in ["", "a", "\"b\"", "W/\"b\"", "W/W/\"a\""] {
             assert!(!has(tags, "\"a\""), "{tags}");
         }
+    }
+
+    #[test]
+    fn a_visitor_who_takes_gzip_gets_large_files_packed() {
+        let (_, page) = super::super::stored(("index.html".into(), "<p>word</p>".repeat(1000)));
+        let (_, small) = super::super::stored(("live.json".into(), "{}".into()));
+        let ask = |stored: &Stored, words: &[(HeaderName, &str)]| {
+            let of = |(name, word): &(HeaderName, &str)| {
+                (name.clone(), HeaderValue::from_str(word).unwrap())
+            };
+            file(stored, "index.html", &Method::HEAD, &words.iter().map(of).collect())
+        };
+        let gzip = || (header::ACCEPT_ENCODING, "gzip, br");
+        let length = |answer: &Response<Body>| {
+            answer.headers()[header::CONTENT_LENGTH].to_str().unwrap().parse::<usize>().unwrap()
+        };
+        let (packed, whole) = (ask(&page, &[gzip()]), ask(&page, &[]));
+        assert_eq!(packed.headers()[header::CONTENT_ENCODING], "gzip");
+        assert!(length(&packed) < 200 && length(&whole) == 11_000);
+        assert!(!whole.headers().contains_key(header::CONTENT_ENCODING));
+        for answer in [&packed, &whole] {
+            assert_eq!(answer.headers()[header::VARY], "accept-encoding");
+        }
+        // Who has it packed has it: the tag comes back as it was given.
+        let tag = packed.headers()[header::ETAG].to_str().unwrap();
+        let again = ask(&page, &[gzip(), (header::IF_NONE_MATCH, tag)]);
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+        assert!(!again.headers().contains_key(header::CONTENT_ENCODING));
+        let small = ask(&small, &[gzip()]);
+        assert!(length(&small) == 2 && !small.headers().contains_key(header::CONTENT_ENCODING));
     }
 
     #[test]

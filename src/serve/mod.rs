@@ -6,12 +6,13 @@
 mod answer;
 mod changes;
 mod connection;
+mod packed;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hyper::body::Bytes;
 use tokio::sync::watch;
@@ -33,6 +34,16 @@ struct Stored {
     bytes: Bytes,
     /// A sum of its bytes, by which a visitor knows that it has them already.
     tag: String,
+    /// The same packed, once somebody has asked for it.
+    packed: OnceLock<Bytes>,
+}
+
+impl Stored {
+    /// The file packed by gzip; none where it is so small that nothing would be saved.
+    fn packed(&self) -> Option<Bytes> {
+        let pack = || packed::gzip(&self.bytes).into();
+        (self.bytes.len() >= packed::FEW).then(|| self.packed.get_or_init(pack).clone())
+    }
 }
 
 /// The files, and how often they have changed.
@@ -141,5 +152,5 @@ impl SitePublisher {
 
 fn stored((name, text): (String, String)) -> (String, Arc<Stored>) {
     let tag = format!("\"{}\"", &sha256(&text)[..24]);
-    (name, Arc::new(Stored { bytes: text.into(), tag }))
+    (name, Arc::new(Stored { bytes: text.into(), tag, packed: OnceLock::new() }))
 }

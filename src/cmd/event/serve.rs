@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use super::following::Following;
 use crate::cli::ServeArgs;
+use crate::cmd::note;
 use crate::cmd::refusal::Refusal;
 use crate::event::broadcast::{BroadcastGame, EventChanges};
 use crate::event::config::EventConfig;
@@ -32,6 +33,8 @@ const LOOK_FOR_PAGES: Duration = Duration::from_millis(50);
 /// After pages that took long to write, so many times as long passes before they are written again: they take no more
 /// than a tenth of a processor from the event.
 const SHARE: u32 = 10;
+/// The bytes of a journal whose pages take seconds.
+const LARGE: u64 = 4 << 20;
 /// Of so many games that ended last the part of a page that changes with each move is kept, for pages that still ask for it.
 const ENDED: usize = 8;
 
@@ -58,6 +61,14 @@ pub(super) fn run(
         stopper.send_replace(true);
     });
     let publisher = Arc::new(SitePublisher::default());
+    // Visitors who come before the first pages wait for them.
+    writeln!(out, "{} is at http://{address}/", escape(config.event.as_bytes(), 200))?;
+    out.flush()?;
+    if std::fs::metadata(&config.journal).is_ok_and(|journal| journal.len() > LARGE) {
+        note(
+            "the pages of many games are being made; a visitor who comes now has to wait for them",
+        );
+    }
     let mut pages = PageDesk::new(config, Arc::clone(&publisher));
     pages.look();
     let mut moves = MoveDesk::new(config, Arc::clone(&publisher));
@@ -66,8 +77,6 @@ pub(super) fn run(
         pages.look();
         LOOK_FOR_PAGES
     })?;
-    writeln!(out, "{} is at http://{address}/", escape(config.event.as_bytes(), 200))?;
-    out.flush()?;
     let terms = VisitorTerms { names: names(address, &args.name), visitors: args.visitors };
     publisher.serve(listener, terms, stop).context("the socket")?;
     Ok(Exit::Success)
