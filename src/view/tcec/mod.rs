@@ -59,7 +59,7 @@ impl Tcec<'_> {
         }
         files.push(text("tournament.json", &tournament));
         files.extend(self.archive(changed));
-        files
+        files.into_iter().map(without_markup).collect()
     }
 
     /// The tables of a stage.
@@ -176,6 +176,25 @@ fn numbers(slots: &[Slot]) -> Numbers {
     (1..).zip(slots).map(|(number, slot)| (slot.key, number)).collect()
 }
 
+/// A file in which nothing can be markup: that page puts names of engines into itself as they stand. Neither JSON nor PGN has
+/// a use of its own for these signs.
+fn without_markup((name, text): File) -> File {
+    (name, text.replace('<', "‹").replace('>', "›"))
+}
+
 fn text(name: &str, value: &Value) -> File {
     (name.to_owned(), crate::model::text::harmless(&value.to_string()) + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_no_markup_on_the_page() {
+        let (_, told) = without_markup(text("a.json", &json!({ "White": "<img src=x>" })));
+        assert_eq!(told, "{\"White\":\"‹img src=x›\"}\n");
+        let read: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(read["White"], "‹img src=x›");
+    }
 }
