@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::CommandFactory;
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::files::write::make_folder;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 
@@ -22,7 +23,7 @@ pub(crate) fn completions(args: &CompletionsArgs, out: &mut impl Write) -> anyho
 pub(crate) fn man(args: &ManArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     match &args.out {
         Some(folder) => {
-            std::fs::create_dir_all(folder)
+            make_folder(folder)
                 .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
                 .with_context(|| format!("cannot write the pages into {}", shown(folder)))?;
         }

@@ -87,6 +87,20 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     done
 }
 
+/// Makes a folder, and those above it that are missing.
+///
+/// # Errors
+/// When it cannot be made; where a file is in the way, the error tells what to name.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => io::Error::new(
+            error.kind(),
+            "a file is in the place of this folder, or of one above it; name another folder",
+        ),
+        _ => error,
+    })
+}
+
 /// The path at which a file may be put in the place of another.
 ///
 /// # Errors
@@ -139,6 +153,19 @@ mod tests {
         whole(&dir.path().join("x"), 0o600, b"all").unwrap();
         assert_eq!(std::fs::read(dir.path().join("x")).unwrap(), b"all");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_a_folder_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let there = |name: &str| dir.path().join(name);
+        std::fs::write(there("file"), "text").unwrap();
+        for name in ["file", "file/below"] {
+            let error = make_folder(&there(name)).unwrap_err();
+            assert!(error.to_string().ends_with("name another folder"), "{error}");
+        }
+        make_folder(&there("a/b")).unwrap();
+        make_folder(&there("a/b")).unwrap();
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::{Destination, Failure, Hope};
 use crate::event::broadcast::{EventChanges, Follower};
 use crate::event::config::EventConfig;
-use crate::files::write::replace;
+use crate::files::write::{make_folder, replace};
 use crate::model::text::{sha256, shown};
 use crate::view::site::{File, Site, SiteKind};
 use crate::view::tcec::{ChangedGames, Tcec};
@@ -40,7 +40,7 @@ impl Folder {
     /// # Errors
     /// When it cannot be made.
     pub(crate) fn open(dir: &Path, form: FolderForm) -> io::Result<Folder> {
-        std::fs::create_dir_all(dir)?;
+        make_folder(dir)?;
         Ok(Folder { dir: dir.to_owned(), form, written: BTreeMap::new(), seen: None })
     }
 
@@ -51,7 +51,7 @@ impl Folder {
             self.forget();
             return Err(io::Error::new(io::ErrorKind::NotFound, "the directory was taken away"));
         }
-        std::fs::create_dir_all(&self.dir)?;
+        make_folder(&self.dir)?;
         self.seen = std::fs::metadata(&self.dir).map(|seen| (seen.dev(), seen.ino())).ok();
         for (name, text) in files {
             let sum = sha256(&text);
@@ -60,7 +60,7 @@ impl Folder {
             }
             let path = self.dir.join(&name);
             if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
+                make_folder(parent)?;
             }
             replace(&path, &text)?;
             self.written.insert(name, sum);

@@ -15,6 +15,7 @@ use crate::event::config::EventConfig;
 use crate::event::export;
 use crate::event::journal;
 use crate::event::ledger::Ledger;
+use crate::files::write::make_folder;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -32,6 +33,12 @@ pub(super) fn run(
             Some(file) => live_pgn::run(config, file, out),
             None => pgn(config, out),
         };
+    }
+    if let ExportWhat::Site(args) = what
+        && let Err(error) = make_folder(&args.dir)
+    {
+        tell(&format!("{}: {error}", shown(&args.dir)));
+        return Ok(Exit::Usage);
     }
     let mut follower = Follower::new(config);
     match what {
@@ -114,7 +121,7 @@ fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
     for (name, text) in files {
         let path = dir.join(name);
         let parent = path.parent().unwrap_or(dir);
-        std::fs::create_dir_all(parent).with_context(|| shown(parent))?;
+        make_folder(parent).with_context(|| shown(parent))?;
         std::fs::write(&path, text).with_context(|| shown(&path))?;
     }
     let now: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();

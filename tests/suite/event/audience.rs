@@ -241,6 +241,9 @@ fn an_event_is_watched_from_before_its_first_game_to_its_end() {
     // The same site as files.
     let (code, text) = event.ask(&["event", "export", "site", "site"]);
     assert!(code == 0 && text.contains("index.html"), "{text}");
+    event.write("a-file", "");
+    let (code, told) = event.ask(&["event", "export", "site", "a-file"]);
+    assert!(code == 2 && told.contains("name another folder"), "{told}");
     let site = event.path("site");
     let done = crawl(&site);
     let games = done.iter().filter(|name| name.starts_with("games/") && name.ends_with(".html"));
