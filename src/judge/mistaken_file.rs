@@ -5,11 +5,16 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::files::read;
 use crate::model::rule::RuleId;
 use crate::model::text::shell_word;
+use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status, WAIVED};
 use crate::pack::language::Language;
 use crate::submission::Submission;
+
+/// Files of more bytes are no sources that were handed in by mistake.
+const LOOKED_AT: Bytes = Bytes(1 << 20);
 
 /// The kind of file that was handed in by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +69,14 @@ pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
             *finding = Finding::skipped(finding.rule, RuleId::Format);
         }
     }
+}
+
+/// The same of a file that nobody has judged; none where it may be an entry, or is no file that can be read.
+#[must_use]
+pub(crate) fn hint_of_file(path: &Path) -> Option<String> {
+    let bytes = read::bytes(path, LOOKED_AT).ok()?;
+    let mistaken = look(&bytes, path)?;
+    Some(format!("{}; {}", mistaken.is(), mistaken.help(path)))
 }
 
 /// Says of a file that looks like none that starts what it is and what to do with it.
@@ -196,6 +209,21 @@ mod tests {
         }
         assert_eq!(look(&[0; 64], "engine"), None);
         assert_eq!(look(b"int main() {\0}", "engine.c"), None);
+    }
+
+    #[test]
+    fn a_file_among_entries_that_is_none_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let hint = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            hint_of_file(&path)
+        };
+        let told = hint("notes.c", "int main() {}").unwrap();
+        assert!(told.starts_with("C source") && told.contains("gate4k pack "), "{told}");
+        assert_eq!(hint("engine", "#!/bin/sh\necho uciok"), None);
+        assert_eq!(hint_of_file(dir.path()), None);
+        assert_eq!(hint_of_file(&dir.path().join("gone")), None);
     }
 
     #[test]

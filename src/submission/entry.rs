@@ -156,7 +156,12 @@ fn whole(submission: Submission) -> Loaded {
                 some_of(extra)
             ),
         )
-        .help("hand in one file (and engines.json, if it is needed); put everything else into it")
+        .help(if extra.len() == 1 {
+            ONE_FILE.to_owned()
+        } else {
+            let name = escape(submission.file_name.as_bytes(), 60);
+            format!("{ONE_FILE}; if what lies beside it are entries, move {name} elsewhere")
+        })
     };
     let finding = finding
         .with("path", shown(&submission.path))
@@ -165,6 +170,10 @@ fn whole(submission: Submission) -> Loaded {
         .with("extra", extra);
     Loaded { submission: Some(submission), finding }
 }
+
+/// The next step for an entry of several files.
+const ONE_FILE: &str =
+    "hand in one file (and engines.json, if it is needed); put everything else into it";
 
 fn things(count: usize) -> String {
     match count {
@@ -249,13 +258,25 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
             Some(folder) => format!("name each of them (`gate4k check {folder}/*`)"),
             None => "name each of them".to_owned(),
         };
+        let is_folder = |item: &&Item| item.metadata.is_dir();
+        let (folders, others): (Vec<&Item>, Vec<&Item>) = items.iter().partition(is_folder);
+        let help = if folders.len() > others.len() {
+            // A file that has nothing to do in a folder of entries.
+            let others: Vec<String> = others.into_iter().map(Item::shown).collect();
+            format!(
+                "if each directory in it is an entry, move what is none elsewhere: {}",
+                some_of(&others)
+            )
+        } else {
+            format!(
+                "leave only the engine's file in the directory (and engines.json, if it is needed); where each file is an entry \
+                 of its own, {each}, or the directory in `entries` of gate4k.toml"
+            )
+        };
         let finding = Finding::fail(RuleId::SingleFile, summary)
             .with("path", shown(path))
             .with("extra", names)
-            .help(format!(
-                "leave only the engine's file in the directory (and engines.json, if it is needed); where each file is an entry \
-                 of its own, {each}, or the directory in `entries` of gate4k.toml"
-            ));
+            .help(help);
         return Ok(Loaded { submission: None, finding });
     };
     let main = items.remove(main);

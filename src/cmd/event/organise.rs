@@ -7,7 +7,9 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::{failed, typed};
+use crate::batch::discover;
 use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawArgs};
+use crate::cmd::note;
 use crate::cmd::refusal::Refusal;
 use crate::cmd::reports::cannot;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
@@ -19,6 +21,7 @@ use crate::event::journal::record::AfterAnnulment;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::event::{config, journal};
+use crate::judge::mistaken_file;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
@@ -57,6 +60,13 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         // Half of it would be taken for an event, and be in the way of the next try.
         let _ = std::fs::remove_file(path);
         return Err(error).with_context(|| cannot(path));
+    }
+    if let Contestants::Directory(entries) = contestants {
+        for member in discover::members(entries).unwrap_or_default() {
+            if let Some(hint) = mistaken_file::hint_of_file(&member) {
+                note(&format!("{}: {hint}, or take it out of {}", shown(&member), shown(path)));
+            }
+        }
     }
     let books = if args.book.is_empty() { books_of(&text) } else { Vec::new() };
     match books.as_slice() {

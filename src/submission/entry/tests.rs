@@ -187,3 +187,22 @@ fn a_huge_file_is_not_slurped() {
     assert!(submission.sha256.is_some() && !submission.is_whole());
     assert_eq!(submission.size, READ_AT_MOST + Bytes(5));
 }
+
+#[test]
+fn a_file_among_folders_of_entries_is_what_has_to_go() {
+    let room = room();
+    for name in ["a", "b", "c"] {
+        fs::create_dir(room.path().join(name)).unwrap();
+    }
+    put(&room, "notes.c", b"int main() {}");
+    let help = loaded(room.path()).finding.help;
+    assert!(help.ends_with("if what lies beside it are entries, move notes.c elsewhere"), "{help}");
+    put(&room, "more.c", b"int main() {}");
+    let Loaded { submission, finding } = loaded(room.path());
+    assert!(submission.is_none() && finding.status == Status::Fail);
+    assert!(finding.help.ends_with("move what is none elsewhere: more.c, notes.c"));
+    // As many files as folders: they may be the entries.
+    put(&room, "last.c", b"int main() {}");
+    let help = loaded(room.path()).finding.help;
+    assert!(help.contains("each file is an entry"), "{help}");
+}
