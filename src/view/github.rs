@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::place::BasePaths;
-use super::text::clean;
+use super::text::{clean, clean_lines};
 use super::weight::{FindingWeight, is_told, lines};
 use crate::model::entry_report::ReportInput;
 use crate::model::text::steers;
@@ -54,7 +54,7 @@ pub(crate) fn annotations<'a>(input: impl Into<ReportInput<'a>>, places: &BasePa
 /// The annotation for a run that judged nothing.
 #[must_use]
 pub(crate) fn failure(why: &str) -> String {
-    format!("::error title=gate4k::{}\n", data(&cut(&clean(why), LONGEST)))
+    format!("::error title=gate4k::{}\n", data(&cut(&clean_lines(why), LONGEST)))
 }
 
 /// A finding and where it is shown.
@@ -244,6 +244,12 @@ mod tests {
         };
         let text = annotations(&[long], &places());
         assert!(text.ends_with("é…\n") && text.len() < 5000, "{}", text.len());
+    }
+
+    #[test]
+    fn a_mistake_with_its_line_of_a_file_is_told_in_lines() {
+        let told = failure("gate4k.toml:6:1: unknown\n6 | x\u{1b}\n  | ^");
+        assert_eq!(told, "::error title=gate4k::gate4k.toml:6:1: unknown%0A6 | x\\u{1b}%0A  | ^\n");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::facts::circumstances;
-use super::text::clean;
+use super::text::{clean, clean_lines};
 use super::weight::{FindingWeight, lines};
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
@@ -37,7 +37,7 @@ pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> Result<String, quick_juni
 /// As [`check`].
 pub(super) fn failure(why: &str) -> Result<String, quick_junit::SerializeError> {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    let why = clean(why);
+    let why = clean_lines(why);
     status.set_message(why.as_str());
     status.set_type("nothing was judged");
     status.set_description(why);

@@ -3,7 +3,7 @@
 use super::facts::{circumstances, sandbox, start, understands};
 use super::human;
 use super::markup::{fenced, markdown as safe};
-use super::text::clean;
+use super::text::{clean, clean_lines};
 use super::weight::{because, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport, Leftover, ReportInput};
 use crate::model::text::shown;
@@ -34,7 +34,7 @@ pub(crate) fn check<'a>(input: impl Into<ReportInput<'a>>) -> String {
 /// The page of a run that judged nothing.
 #[must_use]
 pub(crate) fn failure(why: &str) -> String {
-    format!("**gate4k judged nothing**\n\n    {}\n", clean(why).replace('\n', "\n    "))
+    format!("**gate4k judged nothing**\n\n    {}\n", clean_lines(why).replace('\n', "\n    "))
 }
 
 /// As [`check`] within `room` bytes: first the conversations go, then what passed, then all but the table,
@@ -93,10 +93,11 @@ fn head(reports: &[EntryReport]) -> String {
         [one] => one.verdict.word().to_owned(),
         _ => human::tally(reports.iter().map(|report| Some(report.verdict))),
     };
-    format!(
-        "## gate4k: {}\n\n| Entry | Verdict | Bytes | Because of |\n| :-- | :-- | --: | :-- |\n",
-        safe(tally.trim_end())
-    )
+    let mut head = format!("## gate4k: {}\n", safe(tally.trim_end()));
+    if !reports.is_empty() {
+        head += "\n| Entry | Verdict | Bytes | Because of |\n| :-- | :-- | --: | :-- |\n";
+    }
+    head
 }
 
 fn sign(verdict: Verdict) -> &'static str {
@@ -246,6 +247,13 @@ mod tests {
     use super::*;
     use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::RuleId;
+
+    #[test]
+    fn a_run_that_judged_nothing_has_no_empty_table_and_no_broken_lines() {
+        let told = failure("gate4k.toml:6:1: unknown\n6 | x");
+        assert!(told.ends_with("    gate4k.toml:6:1: unknown\n    6 | x\n"), "{told}");
+        assert_eq!(head(&[]), "## gate4k: no entry was judged\n");
+    }
 
     #[test]
     fn a_hostile_name_starts_no_markup_and_calls_nobody() {

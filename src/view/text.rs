@@ -94,6 +94,11 @@ pub(crate) fn clean(text: &str) -> String {
     without_commands(&escape(text.as_bytes(), usize::MAX))
 }
 
+/// The same of a message of several lines, such as one that shows a line of a file: each stays a line.
+pub(crate) fn clean_lines(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
 /// A lead that is so wide is a label, and no mere indentation or arrow.
 const LABEL: usize = 12;
 
