@@ -34,7 +34,10 @@ pub(crate) use report::{ReportPath, ReportTo};
     name = "gate4k",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 accepted or done, 1 rejected, 2 usage or configuration, \
+    after_help = "To begin: an author types `gate4k pack SOURCE -o ENTRY` and `gate4k check ENTRY`, an organiser \
+                  `gate4k check FOLDER` and `gate4k event new --entries FOLDER event.toml`. `gate4k doctor` tells \
+                  what this machine lacks, `gate4k explain` the rules.\n\n\
+                  Exit codes: 0 accepted or done, 1 rejected, 2 usage or configuration, \
                   3 nothing to check, 4 undecided, 70 a bug in gate4k."
 )]
 pub(crate) struct Cli {

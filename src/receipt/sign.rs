@@ -13,6 +13,9 @@ use crate::model::text::shown;
 /// Where the password of a key is taken from.
 pub(crate) const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
 
+/// The word for the key that signs.
+const SECRET: &str = "secret key";
+
 /// An error in signing, or in reading a signature.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignError {
@@ -27,7 +30,7 @@ pub(crate) enum SignError {
         source: std::io::Error,
     },
     /// The file is of another form.
-    #[error("{} is no {what} of minisign: {said}", shown(path))]
+    #[error("{} is no {what} of minisign: {said}{}", shown(path), remedy(what))]
     Wrong {
         /// As above.
         what: &'static str,
@@ -51,6 +54,11 @@ pub(crate) enum SignError {
     /// The signature is not of that key, or not of that receipt.
     #[error("the signature does not hold: {0}")]
     Broken(String),
+}
+
+/// The next step where a file is no such thing.
+fn remedy(what: &str) -> &'static str {
+    if what == SECRET { "; `minisign -G` makes a pair of keys" } else { "" }
 }
 
 fn text(what: &'static str, path: &Path) -> Result<String, SignError> {
@@ -104,7 +112,7 @@ impl Signer {
     }
 
     fn unlock(path: &Path, password: Option<String>) -> Result<Signer, SignError> {
-        let what = "secret key";
+        let what = SECRET;
         let text = text(what, path)?;
         let parse = || SecretKeyBox::from_string(&text).map_err(wrong(what, path));
         if let Some(key) = open_without_sum(&text) {

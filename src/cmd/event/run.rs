@@ -71,17 +71,19 @@ pub(super) fn run(
         Ok(EventOutcome::Paused) => {
             (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
         }
-        Ok(EventOutcome::Refused { undecided: false }) => {
+        Ok(EventOutcome::Refused { entries, undecided: false }) => {
             let words = format!(
-                "not every entry passed the gate: the event does not begin; mend the entry and run again, or \
+                "{} did not pass the gate: the event does not begin; mend the entry and run again, or \
                  take it out of {file} and remove {}, since nothing has been played",
+                all(&entries),
                 crate::model::text::shown(&config.journal)
             );
             (words, Exit::Rejected)
         }
-        Ok(EventOutcome::Refused { undecided: true }) => (
+        Ok(EventOutcome::Refused { entries, undecided: true }) => (
             format!(
-                "an entry could not be decided here; `admit-undecided = true` in {file} lets it play: write it, and run again"
+                "{} could not be decided here; `admit-undecided = true` in {file} lets it play: write it, and run again",
+                all(&entries)
             ),
             Exit::Undecided,
         ),

@@ -9,6 +9,7 @@ use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::gate::Gate;
 use crate::event::journal::record::{GateReceipt, JournalRecord, Update};
 use crate::event::stage::Updates;
+use crate::model::text::shown;
 use crate::model::verdict::Verdict;
 use crate::runner::Engine;
 
@@ -45,21 +46,23 @@ impl Conductor<'_> {
             entrants.push(entrant);
         }
         let new: Vec<&Entrant> = new.into_iter().filter_map(|index| entrants.get(index)).collect();
-        let mut refused = None;
+        let (mut refused, mut undecided) = (Vec::new(), true);
         let passage = self.through_the_gate(&new, |conductor, admission| match admission {
             Admission::Admitted(receipt) => conductor.freeze(receipt),
             Admission::Refused(report) => {
                 conductor.audience.refused(&report);
-                let undecided = report.verdict == Verdict::Undecided;
                 // One that is rejected outweighs any that is undecided.
-                refused = Some(refused.unwrap_or(true) && undecided);
+                undecided &= report.verdict == Verdict::Undecided;
+                refused.push(shown(&report.path));
                 Ok(())
             }
         })?;
-        Ok(match (passage, refused) {
-            (Passage::Stopped, _) => Err(EventOutcome::Paused),
-            (Passage::Whole, Some(undecided)) => Err(EventOutcome::Refused { undecided }),
-            (Passage::Whole, None) => {
+        Ok(match passage {
+            Passage::Stopped => Err(EventOutcome::Paused),
+            Passage::Whole if !refused.is_empty() => {
+                Err(EventOutcome::Refused { entries: refused, undecided })
+            }
+            Passage::Whole => {
                 Ok(entrants.iter().map(|entrant| entrant.engine(self.config)).collect())
             }
         })

@@ -71,8 +71,8 @@ pub(crate) enum EventError {
     Tables(#[from] TablesError),
     /// The event file is not the one the journal was begun with.
     #[error(
-        "{} changed since the event began: SHA-256 {now}, it was {before}; put it back (`gate4k event export \
-         settings > as-it-was.toml` writes it), or name another journal for another event",
+        "{0} changed since the event began: SHA-256 {now}, it was {before}; put it back (`gate4k event export \
+         settings {0} >as-it-was.toml` writes it), or name another journal for another event",
         shown(path)
     )]
     SettingsChanged {

@@ -49,8 +49,10 @@ pub(crate) enum EventOutcome {
     },
     /// The run was asked to stop.
     Paused,
-    /// An entry did not pass the gate.
+    /// Not every entry passed the gate.
     Refused {
+        /// Those that did not, by their paths.
+        entries: Vec<String>,
         /// The gate's verdict was no more than undecided.
         undecided: bool,
     },

@@ -42,6 +42,7 @@ fn a_signal_ends_the_gate_at_once_and_the_event_goes_on_later() {
     assert_eq!(code, 1, "{text}");
     let first = text.find("Silent is ").unwrap();
     assert!(text.find("rejected   Quick").unwrap() > first, "{text}");
+    assert!(text.contains("Quick did not pass the gate: the event does not begin"), "{text}");
     assert_eq!(event.records("receipt").len(), 1);
 }
 
@@ -57,11 +58,15 @@ fn an_undecided_entry_is_admitted_by_the_key_that_is_advised() {
     event.write("event.toml", &text);
     let (code, told) = event.ask(&["event", "run", "--quiet"]);
     assert_eq!(code, 4, "{told}");
-    assert!(told.contains("`admit-undecided = true` in event.toml lets it play"), "{told}");
+    assert!(
+        told.contains("Big could not be decided here; `admit-undecided = true` in event.toml"),
+        "{told}"
+    );
     assert_eq!(event.records("receipt").len(), 1);
     event.write("event.toml", &admits.replacen("0.5+0.01", "0.6+0.01", 1));
     let (code, told) = event.ask(&["event", "run", "--quiet"]);
     assert!(code == 2 && told.contains("changed since the event began"), "{told}");
+    assert!(told.contains("`gate4k event export settings event.toml >as-it-was"), "{told}");
 
     event.write("event.toml", &admits);
     // It plays, and does not start: the event pauses there, and not before.
