@@ -34,11 +34,9 @@ pub(super) fn run(
             None => pgn(config, out),
         };
     }
-    if let ExportWhat::Site(args) = what
-        && let Err(error) = make_folder(&args.dir)
-    {
-        tell(&format!("{}: {error}", shown(&args.dir)));
-        return Ok(Exit::Usage);
+    if let ExportWhat::Site(args) = what {
+        make_folder(&args.dir)
+            .map_err(|error| Refusal::usage(format!("{}: {error}", shown(&args.dir))))?;
     }
     let mut follower = Follower::new(config);
     match what {
