@@ -13,11 +13,31 @@ const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 /// The memory that an xz file may make us allocate, in KiB; `xz -9` needs 64 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 
+/// How files start that hold games and are no PGN, and what they are.
+const OTHERS: [(&[u8], &str); 8] = [
+    (b"\x1f\x8b", "packed with gzip"),
+    (b"BZh", "packed with bzip2"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"\xff\xfe", "text in UTF-16"),
+    (b"\xfe\xff", "text in UTF-16"),
+    (b"version https://git-lfs", "a pointer to a file in Git LFS, not the file"),
+];
+
 /// Unpacks what starts like an xz file, whatever its name, and leaves everything else as it is.
+///
+/// # Errors
+/// When it cannot be read, or starts like a file of another kind.
 pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
-    let mut start = Vec::with_capacity(XZ_MAGIC.len());
-    input.by_ref().take(XZ_MAGIC.len() as u64).read_to_end(&mut start)?;
-    let packed = start == XZ_MAGIC;
+    let mut start = Vec::new();
+    input.by_ref().take(32).read_to_end(&mut start)?;
+    if let Some((_, what)) = OTHERS.iter().find(|(mark, _)| start.starts_with(mark)) {
+        let what =
+            format!("it is {what}; games are read from plain text (UTF-8, Latin-1) and from xz");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    let packed = start.starts_with(&XZ_MAGIC);
     let whole = io::Cursor::new(start).chain(input);
     Ok(if packed {
         Box::new(Packed(XzReader::new_mem_limit(whole, true, XZ_MEMORY_KIB)))
@@ -203,6 +223,15 @@ mod tests {
         assert_eq!(lines.read(&mut buffer).unwrap(), 3);
         assert_eq!(lines.read(&mut buffer).unwrap_err().to_string(), "torn");
         assert_eq!(lines.read(&mut buffer).unwrap(), 0);
+    }
+
+    #[test]
+    fn files_of_another_kind_are_named() {
+        for (mark, what) in OTHERS {
+            let text: &'static [u8] = [mark, b"the rest of it"].concat().leak();
+            let error = unpacked(Box::new(text)).err().unwrap().to_string();
+            assert!(error.contains(what), "{error}");
+        }
     }
 
     #[test]

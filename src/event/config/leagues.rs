@@ -48,6 +48,8 @@ const LEAGUES: &str = "
 # where points tell who goes on.
 [[stage]]
 name = \"Conditional Tiebreak\"
+# How the Event tags of recorded games end, for gate4k event replay-games.
+games = \"Conditional Tiebreak|Division P Playoff|Division P Tiebreak\"
 from = \"Premier Division:tied\"
 format = { playoff = { doubles = 1, spots = 2 } }
 book = \"tiebreak.pgn\"
@@ -68,6 +70,8 @@ const PLAYOFF_17: &str = "
 # Rules 6.a to 6.d: four of CPU-League 1 and two of GPU-League 1, in two double round robins.
 [[stage]]
 name = \"DivP Entrance Playoff\"
+# How the Event tags of recorded games end, for gate4k event replay-games.
+games = \"DivP Entrance Playoff|Playoff for DivP\"
 from = [\"CPU-League 1:1..4\", \"GPU-League 1:1..2\"]
 format = { round-robin = { doubles = 2 } }
 book = \"playoff.pgn\"
@@ -85,6 +89,11 @@ format = { match = { pairs = 50, then = [{ pairs = 8, time-control = \"25:00+10\
 book = \"superfinal.pgn\"
 terms = { time-control = \"90:00+5\" }
 updates = true
+";
+
+const DIVISION_P: &str = "updates = true
+# How the Event tags of recorded games end, for gate4k event replay-games.
+games = \"Premier Division|Division P\"
 ";
 
 /// A league: a round robin of engines of its own and of those that are promoted to it.
@@ -186,7 +195,7 @@ pub(super) fn stages(engines: &[String]) -> String {
             book: "premier.pgn",
             clock: Some("60:00+6"),
             lot: Some(("5.6", 4)),
-            more: "updates = true\n",
+            more: DIVISION_P,
             ..league
         },
     ];
@@ -256,7 +265,7 @@ pub(super) fn stages_17(engines: &[String]) -> String {
         doubles: 2,
         book: "premier.pgn",
         clock: Some("90:00+5"),
-        more: "updates = true\n",
+        more: DIVISION_P,
         ..league
     };
     before.iter().for_each(|league| league.write(&mut text));

@@ -19,6 +19,9 @@ use crate::model::words::counted;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct RawStage {
     pub(super) name: Spanned<String>,
+    /// How the Event tags of its recorded games end, which only a replay reads.
+    #[serde(rename = "games")]
+    pub(super) _games: Option<OneOrMore>,
     pub(super) format: Spanned<RawFormat>,
     pub(super) book: Option<Spanned<RawBooks>>,
     pub(super) book_policy: Option<Spanned<RawPolicy>>,

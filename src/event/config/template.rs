@@ -314,6 +314,8 @@ const CUP: &str = r#"
 # Rules 2.b to 2.e: 32 engines, five rounds, and a match for the third place.
 [[stage]]
 name = "Cup"
+# How the Event tags of recorded games of it end, round by round, for gate4k event replay-games.
+games = ["Round32|Round of 32", "Round16|Round of 16", "Quarterfinal|Quarterfinals", "Semifinal|Semifinals", "Bronze", "Final"]
 # Rule 2.c: the first eight stand at equal distances, the other 24 by lot: shuffle is the lot, the same number draws the
 # same bracket. Rules 3.a to 3.e: 2, 3, 4, 6 and 12 pairs, 8 for the third place; a match ends as soon as it is decided,
 # and after a tie goes on by pairs until one is decisive; the lower seed has White first.
@@ -329,6 +331,8 @@ const CUP_OLDER: &str = r#"
 # Rules 2.b to 2.e: 32 engines, five rounds, and a match for the third place.
 [[stage]]
 name = "Cup"
+# How the Event tags of recorded games of it end, round by round, for gate4k event replay-games.
+games = ["Round32|Round of 32", "Round16|Round of 16", "Quarterfinal|Quarterfinals", "Semifinal|Semifinals", "Bronze", "Final"]
 # Rule 2.c: seeds at equal distances, 1 meets 17. Rules 3.a to 3.c: two pairs, an end as soon as a match is decided, after
 # a tie pairs until one is decisive; the lower seed has White first.
 format = { knockout = { bracket = "equal-distance", pairs = [2], bronze = 2, early = true, white-first = "lower" } }

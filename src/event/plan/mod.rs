@@ -38,6 +38,8 @@ pub(crate) struct PlannedStage {
     pub(crate) seating: Seating,
     /// Where its engines come from; nothing where the organisers invite them.
     pub(crate) from: Vec<PlaceSource>,
+    /// The stage whose engines play it that are level for its spots: nobody where points tell who goes on.
+    pub(crate) tied: Option<String>,
     /// True if invited engines play beside those.
     pub(crate) invited: bool,
     /// The tie-breaks.

@@ -74,16 +74,12 @@ fn planned(
     if name.trim().is_empty() || before.iter().any(|stage| stage.name == name) {
         return Err((raw.name.span(), "each stage has a name of its own".into()));
     }
-    let mut from = Vec::new();
+    let (mut from, mut tied) = (Vec::new(), None);
     if let Some(list) = &raw.from {
         for text in list.get_ref().list() {
             let source: PlaceSource = text
                 .parse()
                 .map_err(|error: super::sources::NoPlaces| (list.span(), error.to_string()))?;
-            if source.places == super::PlaceRange::Tied {
-                let what = "recorded games tell who played a tiebreak: leave `from` out here";
-                return Err((list.span(), what.into()));
-            }
             let is_known = before.iter().any(|stage| stage.name == source.stage);
             if source.stage.ends_with(".journal") {
                 let what = "`from` names stages of this file; recorded games tell nothing of an event before: \
@@ -98,7 +94,10 @@ fn planned(
                 let what = format!("no stage {:?} stands before this one{near}", source.stage);
                 return Err((list.span(), what));
             }
-            from.push(source);
+            match source.places {
+                super::PlaceRange::Tied => tied = Some(source.stage),
+                _ => from.push(source),
+            }
         }
     }
     // As files of 4k events write it.
@@ -132,7 +131,9 @@ fn planned(
         format: format(raw.format)?,
         seating,
         from,
-        invited: raw.invited,
+        tied,
+        // Engines that the file names for a stage play beside those that come to it.
+        invited: raw.invited || raw.engines.is_some_and(|engines| !engines.is_empty()),
         chain: match (raw.ties, raw.tie_breaks) {
             (Some(ties), _) => ties_of(&ties)?,
             (None, Some(name)) => chain(name.get_ref(), name.span())?,

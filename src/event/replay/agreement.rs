@@ -53,6 +53,8 @@ fn recorded(format: &Format, seats: usize, seed: u64, tags: Tags) -> (Vec<StageG
                         part: 0,
                         number: games.len(),
                         moves: None,
+                        began: None,
+                        crashed: None,
                     });
                 }
             }
@@ -73,7 +75,7 @@ fn replayed(format: &Format, games: Vec<StageGame>, given: Option<Vec<Id>>) -> S
     match format {
         Format::RoundRobin(of) => league::round_robin(of, &stage, given, &mut out),
         Format::Match(of) => drop(league::match_(of, &stage, given, &mut out)),
-        Format::Playoff(of) => drop(league::playoff(of, &stage, given, &mut out)),
+        Format::Playoff(of) => drop(league::playoff(of, 0, &stage, given, &mut out)),
         Format::Knockout(of) => drop(bracket::knockout(of, &stage, given, 1, &mut out)),
         Format::Swiss(of) => drop(rounds::swiss(System::Monrad(*of), &stage, given, &mut out)),
         Format::Dutch(of) => drop(rounds::swiss(System::Dutch(*of), &stage, given, &mut out)),

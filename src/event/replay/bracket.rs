@@ -1,16 +1,21 @@
 //! Comparison of a recorded knockout with its format: the bracket, first White and the length of each match.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 use super::super::format::knockout::{
     BracketDraw, Encounter, Knockout, KnockoutBracket, WhiteFirst,
 };
+use super::super::format::match_::MatchFormat;
 use super::super::schedule::Seat;
-use super::league::{alternation, length, results};
+use super::league::{alternation, is_as_long, length, results};
 use super::report::{ComparisonKind, StageReplay};
 use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::result::GameResult;
 use crate::model::words::counted;
+
+/// The most pairs that are tried where all matches of a round were of another length.
+const MOST_PAIRS: u32 = 50;
 
 /// Compares a knockout whose games have so many parts; the places come back.
 pub(super) fn knockout(
@@ -38,16 +43,31 @@ pub(super) fn knockout(
         let first = if skipped == 1 { "round".to_owned() } else { counted(skipped, "round") };
         out.notes.push(format!("there are no games of the first {first}"));
     }
-    let format = &format;
-    let lay = |seats| Laid::out(format, seats, is_given, &matches, stage);
-    let laid = match given {
-        Some(seats) => lay(seats),
-        None => {
-            let read = |absent| lay(first_round(format, absent, &order, &matches, stage));
-            let [one, other] = [Absent::Matches, Absent::Engines].map(read);
-            if other.absent(&matches) < one.absent(&matches) { other } else { one }
+    let read = |format: &Knockout| {
+        let lay = |seats| Laid::out(format, seats, is_given, &matches, stage);
+        match &given {
+            Some(seats) => lay(seats.clone()),
+            None => {
+                let read = |absent| lay(first_round(format, absent, &order, &matches, stage));
+                let [one, other] = [Absent::Matches, Absent::Engines].map(read);
+                let odd = |laid: &Laid| (laid.absent(&matches), laid.begun_by_others(&matches));
+                if odd(&other) < odd(&one) { other } else { one }
+            }
         }
     };
+    let mut laid = read(&format);
+    let turned = Knockout { white_first: other_side(format.white_first), ..format.clone() };
+    let other = read(&turned);
+    if laid.begun_by_others(&matches) > 1.max(4 * other.begun_by_others(&matches)) {
+        out.compare(ComparisonKind::Colours, false, || {
+            let told = |side| match side {
+                WhiteFirst::Lower => "White first for the lower places".to_owned(),
+                WhiteFirst::Upper => "White first for the upper places".to_owned(),
+            };
+            ("the stage".to_owned(), told(format.white_first), told(turned.white_first))
+        });
+        laid = other;
+    }
     let seated = StageSeats { seats: &laid.seats };
     let bracket = &laid.bracket;
     let found = |one: &Encounter| matches.get(&laid.pair(one));
@@ -70,11 +90,10 @@ pub(super) fn knockout(
         });
         let Some(games) = games else { continue };
         seen.push((white.min(black), white.max(black)));
-        alternation(games, white, black, stage, out, |number| format!("{}, game {number}", told()));
         // The first game says who began; a length is a question of its own.
-        let state = one.format.after(&results(games, white));
-        length(games, state, || format!("{}: {}", told(), stage.meeting(white, black)), out);
+        alternation(games, white, black, stage, out, |number| format!("{}, game {number}", told()));
     }
+    lengths(&laid, &matches, stage, out);
     for pair in order.iter().filter(|pair| !seen.contains(pair)) {
         out.compare(ComparisonKind::Matches, false, || {
             ("-".to_owned(), "no such match".to_owned(), stage.meeting(pair.0, pair.1))
@@ -83,6 +102,13 @@ pub(super) fn knockout(
     rounds(&bracket.encounters, &seated, &order, stage, out);
     let places = bracket.places().into_iter();
     places.map(|group| group.into_iter().map(|seat| seated.id(seat)).collect()).collect()
+}
+
+fn other_side(side: WhiteFirst) -> WhiteFirst {
+    match side {
+        WhiteFirst::Lower => WhiteFirst::Upper,
+        WhiteFirst::Upper => WhiteFirst::Lower,
+    }
 }
 
 /// The reading of a first round in which not everybody plays.
@@ -147,6 +173,16 @@ impl Laid {
         (a.min(b), a.max(b))
     }
 
+    /// The matches in which another engine than its place says had White first.
+    fn begun_by_others(&self, matches: &BTreeMap<(Id, Id), Vec<StageGame>>) -> usize {
+        let seated = StageSeats { seats: &self.seats };
+        let is_other = |one: &&Encounter| {
+            let first = matches.get(&self.pair(one)).and_then(|games| games.first());
+            first.is_some_and(|game| game.white != seated.id(one.white))
+        };
+        self.bracket.encounters.iter().filter(is_other).count()
+    }
+
     /// The matches of which there are no games, and those that have no place.
     fn absent(&self, matches: &BTreeMap<(Id, Id), Vec<StageGame>>) -> usize {
         let all = &self.bracket.encounters;
@@ -205,13 +241,15 @@ fn first_round(
         order.iter().filter(|pair| wanted.is_some() && part(pair) == wanted).copied().collect()
     };
     let (first, second) = (of(0), of(1));
+    // Parts may be matches.
+    let are_rounds = parts.len() <= Knockout::rounds(stage.roster().len()) as usize + 1;
     let mut seats: Vec<Id> = Vec::new();
     let all = stage.roster();
     if absent == Absent::Engines && !all.len().is_power_of_two() {
         let taken = |seat: Seat| seat.0 < all.len();
         let places: Vec<bool> = format.draw.places(all.len()).into_iter().map(taken).collect();
         seats = with_byes(&places, order.iter().filter_map(placed));
-    } else if first.len() < 2 * second.len() && second.len().is_power_of_two() {
+    } else if are_rounds && first.len() < 2 * second.len() && second.len().is_power_of_two() {
         // Matches are missing: the second round tells where those that are there belong.
         for id in second.iter().filter_map(placed).flatten() {
             let own = first.iter().find(|pair| pair.0 == id || pair.1 == id).and_then(placed);
@@ -262,6 +300,52 @@ fn with_byes(places: &[bool], mut matches: impl Iterator<Item = [Id; 2]>) -> Vec
     }
     let known = slots.into_iter().flatten().flatten().enumerate();
     known.map(|(at, id)| id.unwrap_or_else(|| unknown(at))).collect()
+}
+
+/// Compares the lengths of the matches of each round: that all of them were of another one is one difference.
+fn lengths(
+    laid: &Laid,
+    matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
+    stage: &StageGames<'_>,
+    out: &mut StageReplay,
+) {
+    let seated = StageSeats { seats: &laid.seats };
+    let kind = |one: &Encounter| (one.round, one.format.clone());
+    for round in laid.bracket.encounters.chunk_by(|a, b| kind(a) == kind(b)) {
+        let played = round.iter().filter_map(|one| Some((one, matches.get(&laid.pair(one))?)));
+        let played: Vec<(&Encounter, &Vec<StageGame>)> = played.collect();
+        let Some((first, _)) = played.first() else { continue };
+        let state = |format: &MatchFormat, one: &Encounter, games: &[StageGame]| {
+            format.after(&results(games, seated.id(one.white)))
+        };
+        let agree = |format: &MatchFormat| {
+            let agrees = |(one, games): &&(&Encounter, &Vec<StageGame>)| {
+                is_as_long(games.len(), state(format, one, games))
+            };
+            played.iter().filter(agrees).count()
+        };
+        let own = agree(&first.format);
+        let others = [first.format.early, !first.format.early].into_iter().flat_map(|early| {
+            let of = |pairs| MatchFormat { pairs, early, ..first.format.clone() };
+            (1..=MOST_PAIRS).filter_map(NonZeroU32::new).map(of).collect::<Vec<_>>()
+        });
+        let mut others = others.filter(|_| played.len() > own + 1);
+        if let Some(other) = others.find(|other| agree(other) == played.len()) {
+            (0..played.len()).for_each(|at| out.count(ComparisonKind::Lengths, at < own));
+            let told = |format: &MatchFormat| {
+                let end = if format.early { "" } else { ", to their end" };
+                format!("{} a match{end}", counted(format.pairs.get() as usize, "pair"))
+            };
+            let at = format!("round {}", first.round);
+            out.differ(ComparisonKind::Lengths, at, told(&first.format), told(&other));
+            continue;
+        }
+        for (one, games) in &played {
+            let (white, black) = (seated.id(one.white), seated.id(one.black));
+            let told = || format!("match {}: {}", one.number, stage.meeting(white, black));
+            length(games, state(&one.format, one, games), told, out);
+        }
+    }
 }
 
 /// Compares the order of the matches of each round.

@@ -35,9 +35,17 @@ pub(super) fn round_robin(
         return other_order(&format, &dues, stage, &laid, given.as_deref(), out);
     }
     let mut missing = Vec::new();
+    // Who crashed too often plays no more.
+    let mut unplayed: BTreeMap<Id, usize> = BTreeMap::new();
     for due in &dues {
         let (white, black) = (seated.id(due.white), seated.id(due.black));
         let game = laid.placed.get(&due.at);
+        if game.is_none()
+            && let Some(id) = stage.disqualified.iter().find(|id| [white, black].contains(id))
+        {
+            *unplayed.entry(*id).or_insert(0_usize) += 1;
+            continue;
+        }
         out.count(ComparisonKind::Games, game.is_some());
         let Some(game) = game else {
             missing.push((*due, white, black));
@@ -52,6 +60,10 @@ pub(super) fn round_robin(
                 (due.at.to_string(), told(due), stage.told(game))
             });
         }
+    }
+    for (id, games) in unplayed {
+        let (name, games) = (stage.name(id), counted(games, "game"));
+        out.notes.push(format!("{name} crashed too often: {games} of it were not played"));
     }
     for due in dues.iter().filter(|due| laid.made_up.contains(&due.at)) {
         let tagged = laid.placed.get(&due.at).and_then(|game| game.at);
@@ -111,6 +123,25 @@ fn absent(
             none(left.len()),
         );
     }
+    // Rounds of which nothing is there are one difference, and so are those that follow.
+    let is_gone = |round: &[Due]| {
+        let is_left = |due: &Due| left.iter().any(|(other, ..)| other.at == due.at);
+        round.len() > 1 && round.iter().all(is_left)
+    };
+    let rounds: Vec<&[Due]> = dues.chunk_by(|a, b| a.at.round == b.at.round).collect();
+    let runs = rounds.chunk_by(|a, b| is_gone(a) && is_gone(b));
+    let gone: Vec<Vec<Due>> =
+        runs.filter(|run| run.iter().all(|round| is_gone(round))).map(<[_]>::concat).collect();
+    for run in gone {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+        let at = match (first.at.round, last.at.round) {
+            (one, other) if one == other => format!("round {one}"),
+            (first, last) => format!("rounds {first} to {last}"),
+        };
+        let expected = counted(run.len(), "game");
+        out.differ(ComparisonKind::Games, at, expected, none(run.len()));
+        left.retain(|(due, ..)| run.iter().all(|other| other.at != due.at));
+    }
     while let Some((due, white, black)) = left.first().copied() {
         let of = |id: Id| left.iter().filter(|(_, a, b)| [*a, *b].contains(&id)).count();
         let gone = if of(white) >= of(black) { white } else { black };
@@ -155,6 +186,16 @@ fn other_order(
         played,
     );
     let roster = stage.roster();
+    let met: BTreeSet<(Id, Id)> = stage.games.iter().map(StageGame::pair).collect();
+    let all = roster.len() * roster.len().saturating_sub(1) / 2;
+    if 2 * met.len() < all {
+        // Another format, or few games of it: one cause.
+        out.compare(ComparisonKind::Games, false, || {
+            let played = format!("{} of {all} pairs met", met.len());
+            ("the stage".to_owned(), "everybody meets everybody".to_owned(), played)
+        });
+        return;
+    }
     let cycles = format.cycles.get() as usize;
     for (number, white) in roster.iter().enumerate() {
         for black in &roster[number + 1..] {
@@ -271,6 +312,14 @@ pub(super) fn results(games: &[StageGame], first: Id) -> Vec<GameResult> {
     games.iter().enumerate().map(one).collect()
 }
 
+/// True if a match of so many games was as long as its format says.
+pub(super) fn is_as_long(played: usize, state: MatchState) -> bool {
+    match state {
+        MatchState::Won(_, length) | MatchState::Level(length) => length == played,
+        MatchState::Due(_) => false,
+    }
+}
+
 /// Compares how long a match was.
 pub(super) fn length(
     games: &[StageGame],
@@ -279,18 +328,21 @@ pub(super) fn length(
     out: &mut StageReplay,
 ) {
     let played = games.len();
-    let (agrees, expected) = match state {
-        MatchState::Won(_, length) | MatchState::Level(length) => {
-            (length == played, format!("{length} games"))
-        }
-        MatchState::Due(sure) => (false, format!("at least {} games", played + sure)),
+    let expected = match state {
+        MatchState::Won(_, length) | MatchState::Level(length) => format!("{length} games"),
+        MatchState::Due(sure) => format!("at least {} games", played + sure),
     };
-    out.compare(ComparisonKind::Lengths, agrees, || (told(), expected, format!("{played} games")));
+    out.compare(ComparisonKind::Lengths, is_as_long(played, state), || {
+        (told(), expected, format!("{played} games"))
+    });
 }
 
 /// Compares a playoff: go after go, each of double round robins.
+///
+/// So many spots are taken by engines that do not play it.
 pub(super) fn playoff(
     format: &Playoff,
+    taken: usize,
     stage: &StageGames<'_>,
     given: Option<Vec<Id>>,
     out: &mut StageReplay,
@@ -303,7 +355,7 @@ pub(super) fn playoff(
         voted(&dues, &placed, &roster)
     });
     let seated = StageSeats { seats: &seats };
-    let mut past = Past::default();
+    let mut past = Past { taken, ..Past::default() };
     let mut left: Vec<StageGame> = stage.with_results();
     let groups = loop {
         let due = match format.next(seats.len(), &past) {

@@ -4,11 +4,14 @@
 
 #[cfg(test)]
 mod agreement;
+mod assigned;
 mod bracket;
 mod league;
 mod names;
 #[cfg(test)]
 mod odd_files;
+#[cfg(test)]
+mod organisers_files;
 mod promotions;
 mod read;
 mod report;
@@ -17,7 +20,7 @@ mod seating;
 mod stage_games;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::field::FieldBuilder;
 use super::format::Format;
@@ -27,8 +30,9 @@ use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 use crate::model::text::shown;
 use crate::model::words::counted;
-use promotions::{StageOutcome, promotions};
-use read::{GameStart, Recorded};
+use assigned::{Assigned, assigned};
+use promotions::{LevelForSpots, StageOutcome, promotions};
+use read::GameStart;
 pub(crate) use report::{ComparisonKind, Replay, ReportRow, StageReplay};
 use rounds::System;
 use stage_games::{Id, StageGame, StageGames, TagUse, moves_sum};
@@ -61,13 +65,6 @@ pub(crate) enum ReplayError {
     },
 }
 
-/// A game with the stage that it belongs to.
-struct Assigned {
-    stage: usize,
-    part: usize,
-    recorded: Recorded,
-}
-
 /// Replays files.
 ///
 /// # Errors
@@ -89,14 +86,42 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
                 part: game.part,
                 number,
                 moves: moves_sum(&game.recorded.game.record),
+                crashed: game
+                    .recorded
+                    .game
+                    .record
+                    .ending
+                    .crashed()
+                    .map(|side| side.fold_wb(ids[number].0, ids[number].1)),
+                began: game.recorded.began.as_ref().and_then(|digits| {
+                    (digits.len() >= "20181005133140".len()).then(|| digits.parse().ok())?
+                }),
             })
             .collect();
+        let before = planned.tied.as_ref().and_then(|of| Some((of, outcomes.get(of)?.clone())));
+        let level = match (&planned.format, &before) {
+            (Format::Playoff(format), Some((_, before))) => {
+                before.level_for(format.spots.get() as usize)
+            }
+            _ => LevelForSpots::default(),
+        };
         if all.is_empty() {
-            out.notes.push(format!("there are no games of {}", planned.name));
+            let mut note = format!("there are no games of {}", planned.name);
+            if let Some((_, before)) = before {
+                // Points tell who goes on, or whatever broke the tie there.
+                let tied: Vec<&str> = level.tied.iter().map(|id| names[id.0].as_str()).collect();
+                outcomes.insert(planned.name.clone(), before);
+                if tied.is_empty() {
+                    continue;
+                }
+                note = format!("{note}, for which {} are level", tied.join(", "));
+            }
+            out.notes.push(note);
             continue;
         }
         let tags = if planned.format.ranks() { TagUse::Numbers } else { TagUse::Places };
         let (stage, notes) = StageGames::new(all, &names, tags);
+        let stage = stage.with_crash_limit(planned.terms.crash_limit);
         let mut told = StageReplay {
             stage: planned.name.clone(),
             engines: stage.roster().len(),
@@ -105,6 +130,9 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
             ..StageReplay::default()
         };
         let ranked = promotions(planned, &stage, &outcomes, &mut told);
+        if let Some((of, _)) = &before {
+            promotions::playoff(&level, of, &stage, &mut told);
+        }
         let given = seats(plan, planned, &stage, &games, ranked, &mut told);
         // An engine that was promoted and does not play has no seat: the games tell those of the others.
         let given =
@@ -117,7 +145,8 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
                 places = Some(league::match_(format, &stage, given, &mut told))
             }
             Format::Playoff(format) => {
-                places = Some(league::playoff(format, &stage, given, &mut told));
+                let taken = level.through.len();
+                places = Some(league::playoff(format, taken, &stage, given, &mut told));
             }
             Format::Knockout(format) => {
                 places =
@@ -152,81 +181,18 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
         };
         // Of a match or a playoff that its games do not decide nobody is known to have come.
         if !groups.is_empty() {
-            outcomes.insert(planned.name.clone(), StageOutcome { groups, is_incomplete });
+            let outcome = match before {
+                Some((_, before)) => before.after_playoff(&level.through, groups),
+                None => StageOutcome { level: by_points(&stage, &told), groups, is_incomplete },
+            };
+            outcomes.insert(planned.name.clone(), outcome);
         }
         out.stages.push(told);
     }
     Ok(out)
 }
 
-/// Reads all files and finds the stage of each game.
-fn assigned(
-    plan: &EventPlan,
-    files: &[PathBuf],
-    out: &mut Replay,
-) -> Result<Vec<Assigned>, ReplayError> {
-    let mut all = Vec::new();
-    let mut seen = BTreeSet::new();
-    let mut strange: BTreeMap<String, usize> = BTreeMap::new();
-    for (order, path) in files.iter().enumerate() {
-        let file = read::read(path).map_err(|(path, source)| ReplayError::Open { path, source })?;
-        out.notes.extend(file.notes);
-        for recorded in file.games {
-            let tag = recorded.game.event.clone();
-            let place =
-                stage_of(plan, &tag).or_else(|| stage_of(plan, &stem(path))).or_else(|| {
-                    // The only stage takes what no tag tells, file after file.
-                    (plan.stages.len() == 1).then_some((0, 1000 + order))
-                });
-            seen.insert(tag.clone());
-            match place {
-                Some((stage, part)) => all.push(Assigned { stage, part, recorded }),
-                None => *strange.entry(tag).or_default() += 1,
-            }
-        }
-    }
-    for (tag, games) in strange {
-        let verb = if games == 1 { "belongs" } else { "belong" };
-        let games = counted(games, "game");
-        out.notes.push(format!("{games} of {tag:?} {verb} to no stage of the event"));
-    }
-    if seen.is_empty() {
-        let notes = out.notes.iter().take(5).cloned().collect();
-        return Err(ReplayError::Unreadable { notes });
-    }
-    if all.is_empty() {
-        let seen: Vec<String> = seen.into_iter().take(5).collect();
-        return Err(ReplayError::NoGames { seen: seen.join(", ") });
-    }
-    Ok(all)
-}
-
-/// The name of a file without what tells its kind.
-fn stem(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let lower = name.to_ascii_lowercase();
-    let stem = lower.trim_end_matches(".xz").trim_end_matches(".pgn").len();
-    name.get(..stem).unwrap_or(&name).to_owned()
-}
-
-/// The stage and its part whose words an Event tag ends with; the longest words count.
-fn stage_of(plan: &EventPlan, tag: &str) -> Option<(usize, usize)> {
-    let tag = words(tag);
-    let mut best: Option<(usize, (usize, usize))> = None;
-    for (stage, planned) in plan.stages.iter().enumerate() {
-        for (part, others) in planned.tags.iter().enumerate() {
-            for phrase in others {
-                let phrase = if phrase == "*" { Vec::new() } else { words(phrase) };
-                let is_known = best.is_some_and(|(length, _)| length > phrase.len());
-                if tag.ends_with(&phrase) && !is_known {
-                    best = Some((phrase.len() + 1, (stage, part)));
-                }
-            }
-        }
-    }
-    best.map(|(_, place)| place)
-}
-
+/// The words of a name or tag, in small letters.
 fn words(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     parts.map(str::to_lowercase).collect()
@@ -356,6 +322,16 @@ fn variants(
         let expected = format!("{:?}", planned.terms.variant);
         out.differ(ComparisonKind::Variants, at, expected, format!("{start:?}"));
     }
+}
+
+/// The engines of a table by their points.
+fn by_points(stage: &StageGames<'_>, told: &StageReplay) -> Vec<Vec<Id>> {
+    let ranked = told.table.iter().filter(|row| row.place.is_some() && row.points.is_some());
+    let rows: Vec<&ReportRow> = ranked.collect();
+    let find =
+        |row: &&ReportRow| stage.roster().into_iter().find(|id| stage.name(*id) == row.engine);
+    let level = rows.chunk_by(|a, b| a.points == b.points);
+    level.map(|rows| rows.iter().filter_map(find).collect()).collect()
 }
 
 fn bracket_table(places: &[Vec<Id>], stage: &StageGames<'_>, out: &mut StageReplay) {

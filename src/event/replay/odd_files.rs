@@ -8,16 +8,28 @@ use crate::event::plan::EventPlan;
 
 /// A game: stage, Round tag, White, Black, result.
 #[derive(Clone)]
-struct Row(&'static str, String, String, String, &'static str);
+pub(super) struct Row(
+    pub(super) &'static str,
+    pub(super) String,
+    pub(super) String,
+    pub(super) String,
+    pub(super) &'static str,
+);
 
-fn row(stage: &'static str, round: &str, white: &str, black: &str, result: &'static str) -> Row {
+pub(super) fn row(
+    stage: &'static str,
+    round: &str,
+    white: &str,
+    black: &str,
+    result: &'static str,
+) -> Row {
     Row(stage, round.to_owned(), white.to_owned(), black.to_owned(), result)
 }
 
 /// Twenty plies, by which a game is told from another.
-const LONG: &str = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nc3 Nc6 4. Nb1 Nb8 5. Nh3 Nh6 6. Ng1 Ng8 7. Na3 Na6 8. Nb1 Nb8 9. e4 e5 10. d4 d5";
+pub(super) const LONG: &str = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nc3 Nc6 4. Nb1 Nb8 5. Nh3 Nh6 6. Ng1 Ng8 7. Na3 Na6 8. Nb1 Nb8 9. e4 e5 10. d4 d5";
 
-fn pgn(rows: &[Row], moves: &str) -> String {
+pub(super) fn pgn(rows: &[Row], moves: &str) -> String {
     let mut text = String::new();
     for Row(event, round, white, black, result) in rows {
         write!(
@@ -31,7 +43,7 @@ fn pgn(rows: &[Row], moves: &str) -> String {
 }
 
 /// Replays files by an event of these stages.
-fn files(stages: &str, files: &[&[u8]]) -> Replay {
+pub(super) fn files(stages: &str, files: &[&[u8]]) -> Replay {
     let dir = tempfile::tempdir().unwrap();
     let event = dir.path().join("e.toml");
     std::fs::write(&event, format!("event = \"E\"\n{stages}")).unwrap();
@@ -44,12 +56,12 @@ fn files(stages: &str, files: &[&[u8]]) -> Replay {
     replay(&EventPlan::load(&event).unwrap(), &paths).unwrap()
 }
 
-fn games(stages: &str, rows: &[Row]) -> Replay {
+pub(super) fn games(stages: &str, rows: &[Row]) -> Replay {
     files(stages, &[pgn(rows, "1. e4").as_bytes()])
 }
 
 /// The differences of a stage, as `kind at: expected; played`.
-fn differences(replay: &Replay, stage: usize) -> Vec<String> {
+pub(super) fn differences(replay: &Replay, stage: usize) -> Vec<String> {
     let all = replay.stages[stage].differences.iter();
     all.map(|one| format!("{} {}: {}; {}", one.kind.title(), one.at, one.expected, one.played))
         .collect()
@@ -60,12 +72,13 @@ fn points(replay: &Replay, stage: usize) -> Vec<(String, f64)> {
     replay.stages[stage].table.iter().map(told).collect()
 }
 
-const LEAGUE: &str = "[[stage]]\nname = \"League\"\nformat = { round-robin = { doubles = 1 } }\n";
-const MATCH: &str = "[[stage]]\nname = \"Match\"\n\
+pub(super) const LEAGUE: &str =
+    "[[stage]]\nname = \"League\"\nformat = { round-robin = { doubles = 1 } }\n";
+pub(super) const MATCH: &str = "[[stage]]\nname = \"Match\"\n\
                      format = { match = { pairs = 5, then = [{ pairs = 1, until = \"decisive\" }] } }\n";
 
 /// Four engines in Berger order; White wins.
-fn league() -> Vec<Row> {
+pub(super) fn league() -> Vec<Row> {
     let mut rows = Vec::new();
     for (round, pairs) in (1..).zip(["ad bc", "dc ab", "bd ca", "da cb", "cd ba", "db ac"]) {
         for (game, pair) in (1..).zip(pairs.split(' ')) {

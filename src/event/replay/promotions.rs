@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::plan::{PlaceRange, PlannedStage};
+use super::super::plan::{PlaceRange, PlannedStage, Seating};
 use super::report::{ComparisonKind, StageReplay};
 use super::stage_games::{Id, StageGames};
 
@@ -11,8 +11,81 @@ use super::stage_games::{Id, StageGames};
 pub(super) struct StageOutcome {
     /// Its engines by place; those in one group are level, and the organisers told them apart.
     pub(super) groups: Vec<Vec<Id>>,
+    /// Its engines by points alone; none in a bracket.
+    pub(super) level: Vec<Vec<Id>>,
     /// True if games are missing, so that the places may be others.
     pub(super) is_incomplete: bool,
+}
+
+/// The engines that points give a spot of a playoff after a stage, and those that are level for the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct LevelForSpots {
+    /// The engines that have one without a game.
+    pub(super) through: Vec<Id>,
+    /// The engines that play for the rest.
+    pub(super) tied: Vec<Id>,
+}
+
+impl StageOutcome {
+    /// Those of a playoff of so many spots.
+    pub(super) fn level_for(&self, spots: usize) -> LevelForSpots {
+        let mut found = LevelForSpots::default();
+        for group in &self.level {
+            if found.through.len() + group.len() > spots {
+                if found.through.len() < spots {
+                    found.tied.clone_from(group);
+                }
+                break;
+            }
+            found.through.extend(group);
+        }
+        found
+    }
+
+    /// The outcome of a playoff with these places among some engines of this stage.
+    pub(super) fn after_playoff(&self, through: &[Id], places: Vec<Vec<Id>>) -> StageOutcome {
+        let played = places.concat();
+        let of = |mut group: Vec<Id>| {
+            // Who is level there stands as this stage has them.
+            group.sort_by_key(|id| self.groups.concat().iter().position(|other| other == id));
+            group
+        };
+        let is_other = |id: &Id| !played.contains(id);
+        let others = |is_through: bool| {
+            let all = self.groups.iter().map(move |group| -> Vec<Id> {
+                let mut own = group.clone();
+                own.retain(|id| is_other(id) && through.contains(id) == is_through);
+                own
+            });
+            all.collect::<Vec<_>>()
+        };
+        let mut groups = others(true);
+        groups.extend(places.into_iter().map(of));
+        groups.extend(others(false));
+        groups.retain(|group| !group.is_empty());
+        StageOutcome { groups, level: Vec::new(), is_incomplete: self.is_incomplete }
+    }
+}
+
+/// Compares the engines of a playoff with those that are level for its spots.
+pub(super) fn playoff(
+    level: &LevelForSpots,
+    of: &str,
+    stage: &StageGames<'_>,
+    out: &mut StageReplay,
+) {
+    let roster = stage.roster();
+    let at = || format!("level in {of}");
+    for id in &level.tied {
+        out.compare(ComparisonKind::Promotions, roster.contains(id), || {
+            (at(), stage.name(*id).to_owned(), "it does not play here".to_owned())
+        });
+    }
+    for id in roster.iter().filter(|id| !level.tied.contains(id)) {
+        out.compare(ComparisonKind::Promotions, false, || {
+            (at(), "nobody else".to_owned(), stage.name(*id).to_owned())
+        });
+    }
 }
 
 /// Compares the engines of a stage with its sources. The order in which they come from these, where every one
@@ -32,6 +105,7 @@ pub(super) fn promotions(
         }
     }
     let mut is_known = !by_stage.is_empty();
+    let mut is_doubtful = false;
     let mut order = Vec::new();
     let mut known = BTreeSet::new();
     for (name, places) in by_stage {
@@ -41,6 +115,7 @@ pub(super) fn promotions(
             is_known = false;
             continue;
         };
+        is_doubtful |= outcome.is_incomplete;
         let all: Vec<Id> = outcome.groups.concat();
         let here: Vec<Id> = all.iter().copied().filter(|id| roster.contains(id)).collect();
         let list = |places: &&PlaceRange| places.list(all.len(), here.len());
@@ -85,5 +160,10 @@ pub(super) fn promotions(
         });
     }
     let is_whole = is_known && order.len() == roster.len();
-    is_whole.then_some(order)
+    let is_ranked = matches!(planned.seating, Seating::Ranking | Seating::ReversedRanking);
+    if is_whole && is_doubtful && is_ranked {
+        let note = "games are missing before it, and its own tell who is ahead";
+        out.notes.push(note.to_owned());
+    }
+    (is_whole && !is_doubtful).then_some(order)
 }

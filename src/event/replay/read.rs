@@ -32,6 +32,8 @@ pub(super) struct Recorded {
     pub(super) variant: GameStart,
     /// The content of its Round tag.
     pub(super) tag: Tag,
+    /// The digits of its date and time, where its tags tell them: they sort as the games were played.
+    pub(super) began: Option<String>,
 }
 
 /// The beginning of a game.
@@ -67,8 +69,9 @@ pub(super) fn read(path: &Path) -> Result<ReadFile, (PathBuf, std::io::Error)> {
         .set_supported_comment_length(1 << 16)
         .finish();
     let mut file = ReadFile::default();
+    let mut games = Games::default();
     for number in 1u64.. {
-        match reader.read_game(&mut Games) {
+        match reader.read_game(&mut games) {
             Ok(None) => break,
             Ok(Some(Ok((game, odd)))) => {
                 if let Some(odd) = odd {
@@ -80,10 +83,18 @@ pub(super) fn read(path: &Path) -> Result<ReadFile, (PathBuf, std::io::Error)> {
                 file.notes.push(format!("{}: game {number} is left out: it {odd}", shown(path)));
             }
             Err(error) => {
-                file.notes.push(format!(
-                    "{}: nothing is read from game {number} on: {error}",
-                    shown(path)
-                ));
+                // The tags of a game that breaks off tell its pairing and its result.
+                let broken = games.open.take().and_then(|tags| finish(Moves::without(tags)).ok());
+                let from = match broken {
+                    Some((game, _)) => {
+                        file.games.push(game);
+                        format!(
+                            "game {number} breaks off, its tags count, and nothing is read behind them"
+                        )
+                    }
+                    None => format!("nothing is read from game {number} on"),
+                };
+                file.notes.push(format!("{}: {from}: {error}", shown(path)));
                 break;
             }
         }
@@ -91,9 +102,14 @@ pub(super) fn read(path: &Path) -> Result<ReadFile, (PathBuf, std::io::Error)> {
     Ok(file)
 }
 
-struct Games;
-
+/// The visitor of a file's games.
 #[derive(Default)]
+struct Games {
+    /// The tags of the game whose moves are being read.
+    open: Option<Tags>,
+}
+
+#[derive(Clone, Default)]
 struct Tags {
     event: String,
     round: String,
@@ -107,6 +123,9 @@ struct Tags {
     plies: Option<usize>,
     termination: String,
     details: String,
+    date: String,
+    time: String,
+    started: String,
 }
 
 struct Moves {
@@ -117,6 +136,14 @@ struct Moves {
     said: Option<GameResult>,
     /// Why no more moves are looked at.
     odd: Option<String>,
+}
+
+impl Moves {
+    /// A game of which nothing but the tags is known.
+    fn without(tags: Tags) -> Moves {
+        let start = Chess::default();
+        Moves { tags, position: start.clone(), start, moves: Vec::new(), said: None, odd: None }
+    }
 }
 
 impl Visitor for Games {
@@ -149,12 +176,16 @@ impl Visitor for Games {
             b"PlyCount" => tags.plies = value.parse().ok(),
             b"Termination" => tags.termination = value,
             b"TerminationDetails" => tags.details = value,
+            b"Date" => tags.date = value,
+            b"Time" => tags.time = value,
+            b"GameStartTime" => tags.started = value,
             _ => {}
         }
         ControlFlow::Continue(())
     }
 
     fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Moves> {
+        self.open = Some(tags.clone());
         let is_960 = is_960(&tags);
         let parsed = tags.fen.as_deref().map(|text| {
             let fen: Fen = text.parse().ok()?;
@@ -165,14 +196,7 @@ impl Visitor for Games {
         let odd = matches!(parsed, Some(None))
             .then(|| "has a FEN that is no position, and its moves are not looked at".to_owned());
         let start: Chess = parsed.flatten().unwrap_or_default();
-        ControlFlow::Continue(Moves {
-            tags,
-            position: start.clone(),
-            start,
-            moves: Vec::new(),
-            said: None,
-            odd,
-        })
+        ControlFlow::Continue(Moves { position: start.clone(), start, odd, ..Moves::without(tags) })
     }
 
     fn san(&mut self, game: &mut Moves, san: SanPlus) -> ControlFlow<Self::Output> {
@@ -198,6 +222,7 @@ impl Visitor for Games {
     }
 
     fn end_game(&mut self, game: Moves) -> Self::Output {
+        self.open = None;
         finish(game)
     }
 }
@@ -266,6 +291,7 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
         .unwrap_or(Termination::Unknown);
     let ending = GameEnding { result, reason: termination };
     let tag = if tags.round.contains('.') { Tag::Place } else { Tag::Round };
+    let began = began(&tags);
     let game = ListedGame {
         event: tags.event,
         white: ListedPlayer { name: tags.white, rating: tags.white_elo },
@@ -273,7 +299,16 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
         round: tags.round.parse().ok(),
         record: GameRecord::of_moves(Opening::new(start, Vec::new()), moves, ending),
     };
-    Ok((Recorded { game, variant, tag }, odd))
+    Ok((Recorded { game, variant, tag, began }, odd))
+}
+
+/// The digits of the date and time at which a game began: cutechess's own tag, or the standard's two.
+fn began(tags: &Tags) -> Option<String> {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let started: String = tags.started.chars().take("2018-10-05T13:31:40.473".len()).collect();
+    let both = [digits(&started), digits(&tags.date) + &digits(&tags.time)];
+    // A date that is not known in full sorts nothing.
+    both.into_iter().find(|date| date.len() >= "20181005".len())
 }
 
 /// Tells a Chess960 position that both sides share from one of two different halves.

@@ -1,6 +1,7 @@
 //! Swiss rounds against what was played: each round is paired by the recorded ones before it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 use super::super::format::Past;
 use super::super::format::dutch::Dutch;
@@ -46,6 +47,28 @@ impl System {
             System::Monrad(swiss) => swiss.colors(seats, past, round, a, b),
             System::Dutch(dutch) => dutch.colored(seats, past, round, a, b),
         }
+    }
+
+    /// The system with as many games of each pair as most pairs played: where the file has others, that is one difference.
+    fn as_played(self, stage: &StageGames<'_>, out: &mut StageReplay) -> System {
+        let System::Monrad(swiss) = self else { return self };
+        let mut meetings: BTreeMap<(Id, Id), u32> = BTreeMap::new();
+        for game in &stage.games {
+            *meetings.entry(game.pair()).or_default() += 1;
+        }
+        let single = meetings.values().filter(|games| **games == 1).count();
+        let games = if 2 * single > meetings.len() { 1 } else { 2 };
+        let played = Swiss { games: NonZeroU32::MIN.saturating_add(games - 1), ..swiss };
+        if swiss.games.get() <= 2 && played != swiss {
+            let of = |swiss: Swiss| {
+                format!("{} of each pair", counted(swiss.games.get() as usize, "game"))
+            };
+            out.compare(ComparisonKind::Lengths, false, || {
+                ("the stage".to_owned(), of(swiss), of(played))
+            });
+            return System::Monrad(played);
+        }
+        self
     }
 
     /// The seats that the first round tells.
@@ -99,6 +122,7 @@ pub(super) fn swiss(
     out: &mut StageReplay,
 ) -> Vec<Id> {
     let roster = stage.roster();
+    let system = system.as_played(stage, out);
     let rounds = stage.rounds(system.games() == 2);
     let Some(first) = rounds.first() else { return Vec::new() };
     if given.is_none() {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::num::NonZeroU32;
 
 use super::super::format::PlayedPairing;
 use super::super::schedule::Seat;
@@ -59,6 +60,10 @@ pub(super) struct StageGame {
     pub(super) number: usize,
     /// A sum of its moves, where there are enough of them.
     pub(super) moves: Option<u64>,
+    /// The digits of the date and time at which it began, where both are known.
+    pub(super) began: Option<u64>,
+    /// The engine that crashed in it.
+    pub(super) crashed: Option<Id>,
 }
 
 impl StageGame {
@@ -122,6 +127,18 @@ fn in_order(go: &[StageGame], tags: TagUse) -> (Vec<StageGame>, bool) {
     if is_sorted {
         own.sort_by_key(|game| game.at);
     }
+    if tags == TagUse::Places {
+        // Games that are played at the same time stand in the order in which they ended.
+        for round in own.chunk_by_mut(|a, b| a.at.is_some() && round(a) == round(b)) {
+            let mut begun = round.to_vec();
+            begun.sort_by_key(|game| (game.began, game.at));
+            if begun.iter().all(|game| game.began.is_some())
+                && begun.is_sorted_by_key(|game| game.at)
+            {
+                round.copy_from_slice(&begun);
+            }
+        }
+    }
     (own, is_sorted)
 }
 
@@ -144,6 +161,8 @@ fn tells_rounds(games: &[StageGame], each: usize) -> bool {
 /// The games of a stage, and how engines are called.
 pub(super) struct StageGames<'a> {
     pub(super) games: Vec<StageGame>,
+    /// The engines that crashed too often.
+    pub(super) disqualified: Vec<Id>,
     names: &'a [String],
 }
 
@@ -186,7 +205,15 @@ impl<'a> StageGames<'a> {
         if is_sorted {
             notes.push("the files are not in the order of rounds; Round tags give it".to_owned());
         }
-        (StageGames { games: all, names }, notes)
+        (StageGames { games: all, disqualified: Vec::new(), names }, notes)
+    }
+
+    /// The same by season 17's rule: so many crashes disqualify.
+    pub(super) fn with_crash_limit(mut self, limit: Option<NonZeroU32>) -> StageGames<'a> {
+        let crashes = |id: &Id| self.games.iter().filter(|game| game.crashed == Some(*id)).count();
+        let most = limit.map_or(usize::MAX, |limit| limit.get() as usize);
+        self.disqualified = self.roster().into_iter().filter(|id| crashes(id) >= most).collect();
+        self
     }
 
     /// The games that have a result.
@@ -312,6 +339,8 @@ mod tests {
             part: 0,
             number,
             moves: None,
+            began: None,
+            crashed: None,
         }
     }
 
