@@ -146,7 +146,6 @@ pub(crate) enum Folders {
 
 impl Config {
     /// The event's own settings, which hold where nothing is decided.
-    #[must_use]
     pub(crate) fn none() -> Config {
         let Limits { startup, answer, quit, grace } = Limits::default();
         Config {
@@ -163,7 +162,6 @@ impl Config {
 
     /// The file that decides for `folder`: the nearest one above, within the repository if it is in one. A link that
     /// leads nowhere is one that cannot be read: settings that somebody meant are never passed over.
-    #[must_use]
     pub(crate) fn find(folder: &Path) -> Option<PathBuf> {
         for folder in folder.ancestors() {
             let path = folder.join(FILE_NAME);
@@ -209,13 +207,11 @@ impl Config {
     }
 
     /// The files that may be entries.
-    #[must_use]
     pub(crate) fn files(&self) -> Files {
         Files::of(self.elf_only)
     }
 
     /// The limits.
-    #[must_use]
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             startup: self.startup_limit,

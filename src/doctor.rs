@@ -79,13 +79,11 @@ impl HostLine {
 }
 
 /// True if nothing is missing without which no entry can be accepted.
-#[must_use]
 pub(crate) fn is_fit(lines: &[HostLine]) -> bool {
     lines.iter().all(|line| line.state != HostState::Fail)
 }
 
 /// The page for people.
-#[must_use]
 pub(crate) fn human(lines: &[HostLine], look: Look) -> String {
     const INDENT: usize = 9 + 9 + 15;
     // Beside less than that a text would be a column of single words.

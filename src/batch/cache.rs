@@ -47,7 +47,6 @@ struct Folder {
 
 impl ResultCache {
     /// The cache of this user: `gate4k` in `$XDG_CACHE_HOME`, or in `~/.cache`.
-    #[must_use]
     pub(crate) fn of_user() -> ResultCache {
         let absolute = |name: &str| {
             std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
@@ -57,7 +56,6 @@ impl ResultCache {
     }
 
     /// None at all.
-    #[must_use]
     pub(crate) fn none() -> ResultCache {
         ResultCache { folder: None }
     }
@@ -72,13 +70,11 @@ impl ResultCache {
     }
 
     /// True if anything can be kept.
-    #[must_use]
     pub(crate) fn is_there(&self) -> bool {
         self.folder.is_some()
     }
 
     /// The result of that fingerprint.
-    #[must_use]
     pub(crate) fn get(&self, fingerprint: &str) -> Option<EntryReport> {
         let folder = self.folder.as_deref().filter(|_| is_plain(fingerprint))?;
         let (text, kept) = folder.read(fingerprint, LARGEST).ok()?;

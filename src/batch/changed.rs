@@ -187,7 +187,6 @@ impl RepositoryChanges {
     }
 
     /// True if the way to `path` leads over another link than the commit has, so that it is about something else now.
-    #[must_use]
     pub fn leads_elsewhere(&self, path: &Path) -> bool {
         below(self.repository.top(), path).is_some_and(|place| self.agreed(&place).is_err())
     }
@@ -361,7 +360,6 @@ fn blob_sum<D: Digest>(path: &Path) -> io::Result<String> {
 }
 
 /// True if nothing is at `path`.
-#[must_use]
 pub fn is_missing(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| is_gone(&error))
 }

@@ -13,7 +13,6 @@ const ENDINGS: [&str; 3] = [".md", ".txt", ".toml"];
 
 /// The entries behind one path: the path itself, or the directories in it where it is a directory of entries. A path
 /// that cannot be read is left to the judge, who gives the reason.
-#[must_use]
 pub(crate) fn entries(path: &Path) -> Vec<PathBuf> {
     let Some(items) = items(path) else { return vec![path.to_owned()] };
     let (folders, others): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.is_folder);
@@ -25,7 +24,6 @@ pub(crate) fn entries(path: &Path) -> Vec<PathBuf> {
 
 /// The entries in a directory that is known to hold nothing else: every file and every directory, but for
 /// what is hidden and what is text about the others. None where it cannot be read.
-#[must_use]
 pub(crate) fn members(folder: &Path) -> Option<Vec<PathBuf>> {
     let items = items(folder)?;
     Some(items.iter().filter(|item| !item.is_text()).map(|item| folder.join(&item.name)).collect())

@@ -48,7 +48,6 @@ pub(crate) struct Concurrency {
 impl Concurrency {
     /// As many entries as were asked for; else three for each processor, since a check waits for half of its time (for
     /// clocks, for what must not happen, for the end of processes) and not evenly.
-    #[must_use]
     pub(crate) fn new(asked: Option<NonZeroUsize>, processors: NonZeroUsize) -> Concurrency {
         Concurrency {
             entries: asked.unwrap_or(processors.saturating_add(processors.get().saturating_mul(2))),
@@ -57,7 +56,6 @@ impl Concurrency {
     }
 
     /// The number of these entries judged beside each other.
-    #[must_use]
     pub(crate) fn workers(self, entries: usize) -> usize {
         self.entries.get().min(entries).max(1)
     }

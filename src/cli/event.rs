@@ -200,7 +200,6 @@ pub(crate) enum ExportWhat {
 
 impl ExportWhat {
     /// The event.
-    #[must_use]
     pub(crate) fn file(&self) -> &EventFile {
         match self {
             ExportWhat::Pgn(args) => &args.file,

@@ -67,7 +67,6 @@ use output::Output;
 
 /// The whole program: reads the command line of this process, carries it out, and gives the exit code. A panic in
 /// any thread is reported on standard error with a request to tell of it, and has an exit code of its own.
-#[must_use]
 pub fn main() -> ExitCode {
     guard::install();
     // Under the name that OpenBench's client gives to its match runner, its words are what is meant.

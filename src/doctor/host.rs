@@ -32,7 +32,6 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// Reads the settings of this host.
-    #[must_use]
     pub(crate) fn read(landlock_abi: i32) -> Kernel {
         let setting = |path: &str| std::fs::read_to_string(path).ok().map(|s| s.trim().to_owned());
         Kernel {
@@ -45,7 +44,6 @@ impl Kernel {
     }
 
     /// A line each.
-    #[must_use]
     pub(crate) fn lines(&self) -> Vec<HostLine> {
         vec![
             HostLine::pass("kernel", "release", &self.release),
@@ -114,7 +112,6 @@ impl Kernel {
 
 /// Returns a line for each fact that times depend on here. No entry is judged otherwise for it, so each is told with a
 /// way to steadier times, and none makes the host unfit.
-#[must_use]
 pub(crate) fn timing(facts: &[TimingFact]) -> Vec<HostLine> {
     let line = |fact: &TimingFact| {
         let line = HostLine::pass("timing", fact.name, &fact.what);
@@ -124,7 +121,6 @@ pub(crate) fn timing(facts: &[TimingFact]) -> Vec<HostLine> {
 }
 
 /// The layers of the sandbox, a line each; `required` as by --require.
-#[must_use]
 pub(crate) fn layers(layers: &[Layer]) -> Vec<HostLine> {
     let known = |name: LayerName| match name {
         // Told with the kernel, in more words.

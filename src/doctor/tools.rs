@@ -31,7 +31,6 @@ fn mend(name: &str, real: &Path) -> String {
 }
 
 /// A command, the real file behind its name, and what it did inside the sandbox.
-#[must_use]
 pub(crate) fn command(
     name: &str,
     class: CommandClass,
@@ -68,7 +67,6 @@ pub(crate) fn command(
 }
 
 /// A module of Python under one interpreter.
-#[must_use]
 pub(crate) fn module(python: &str, tried: &Tried) -> HostLine {
     let name = format!("numpy/{python}");
     match (&tried.version, tried.works) {
@@ -87,7 +85,6 @@ pub(crate) fn module(python: &str, tried: &Tried) -> HostLine {
 }
 
 /// The shared libraries that rule 7.6 names, by what the sandbox grants.
-#[must_use]
 pub(crate) fn libraries<'a>(granted: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<HostLine> {
     let find = |start: &str| {
         granted.clone().find(|path| {

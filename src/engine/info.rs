@@ -21,7 +21,6 @@ pub(crate) struct InfoLine<'a> {
 
 impl<'a> InfoLine<'a> {
     /// Reads a line; none if it is no `info`.
-    #[must_use]
     pub(crate) fn read(line: &'a [u8]) -> Option<InfoLine<'a>> {
         let mut words = Words(line);
         if words.next() != Some(b"info") {
@@ -58,7 +57,6 @@ impl<'a> InfoLine<'a> {
     }
 
     /// True if it tells of the move to come: it has a score, which is exact and of the first line of play.
-    #[must_use]
     pub(crate) fn counts(&self) -> bool {
         self.is_main && self.search.score.is_some()
     }

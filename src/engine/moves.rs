@@ -30,7 +30,6 @@ pub(crate) struct BadList {
 
 impl Moves {
     /// The start position.
-    #[must_use]
     pub(crate) fn start() -> Moves {
         Moves::default()
     }
@@ -59,7 +58,6 @@ impl Moves {
     }
 
     /// The position reached.
-    #[must_use]
     pub(crate) fn position(&self) -> &Chess {
         &self.position
     }
@@ -71,25 +69,21 @@ impl Moves {
     }
 
     /// The number of plies that were played.
-    #[must_use]
     pub(crate) fn plies(&self) -> Ply {
         Ply(u32::try_from(self.list.len()).unwrap_or(u32::MAX))
     }
 
     /// The `position` command that leads here.
-    #[must_use]
     pub(crate) fn command(&self) -> String {
         UciCommand::StartPos(&self.list).to_string()
     }
 
     /// The position as FEN.
-    #[must_use]
     pub(crate) fn fen(&self) -> String {
         Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
     }
 
     /// True if no move is possible here.
-    #[must_use]
     pub(crate) fn is_over(&self) -> bool {
         self.position.legal_moves().is_empty()
     }

@@ -57,7 +57,6 @@ impl Stop {
     }
 
     /// The level that was asked for.
-    #[must_use]
     pub(crate) fn level(&self) -> StopLevel {
         match self.0.level.load(Ordering::Acquire) {
             0 => StopLevel::GoOn,
@@ -67,7 +66,6 @@ impl Stop {
     }
 
     /// Becomes readable at [`StopLevel::Now`].
-    #[must_use]
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.0.now.as_fd()
     }

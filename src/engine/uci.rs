@@ -150,7 +150,6 @@ pub enum MoveFault {
 }
 
 /// Reads one line; any bytes will do.
-#[must_use]
 pub fn parse(line: &[u8]) -> Reply {
     let text = String::from_utf8_lossy(line);
     let mut words = text.split_ascii_whitespace();
@@ -219,7 +218,6 @@ fn parse_option<'a>(words: impl Iterator<Item = &'a str>) -> OptionLine {
 
 /// The word behind `bestmove`, empty if there is none; none for another line. A runner reads no further, so what
 /// stands behind it cannot spoil the move.
-#[must_use]
 pub(crate) fn best_word(line: &[u8]) -> Option<&[u8]> {
     let rest = line.trim_ascii_start().strip_prefix(b"bestmove")?;
     let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
@@ -289,7 +287,6 @@ fn algebraic(word: &str) -> bool {
 }
 
 /// True if a text speaks of an opening book: the word by itself, or as part of a name like `own_book`.
-#[must_use]
 pub fn speaks_of_book(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
         ["book", "books", "ownbook", "bookmove", "openingbook"]
@@ -299,7 +296,6 @@ pub fn speaks_of_book(text: &str) -> bool {
 }
 
 /// True if `false` for this option switches off an own book or pondering (rule 0.1).
-#[must_use]
 pub(crate) fn switches_book_or_pondering(option: &OptionLine) -> bool {
     let name = option.name.to_ascii_lowercase();
     // `UseBook` is one word; a notebook is none.

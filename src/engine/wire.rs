@@ -159,7 +159,6 @@ impl<O: Observer> Wire<O> {
     }
 
     /// True if any byte came from the engine since the question began.
-    #[must_use]
     pub(crate) fn has_spoken(&self) -> bool {
         self.bytes > 0
     }

@@ -18,7 +18,6 @@ pub(crate) struct Drawn {
 }
 
 /// The engines of a stage by its number.
-#[must_use]
 pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Drawn {
     let Some(stage) = config.stages.get(number) else { return Drawn::default() };
     if let Some(before) = stage.breaks_ties_of {

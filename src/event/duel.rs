@@ -5,7 +5,6 @@ use super::progress::pairs;
 use crate::ratings::duel::Duel;
 
 /// The match; none unless the field has just two engines, `first` being one of them.
-#[must_use]
 pub(crate) fn duel(field: &Field, first: &str) -> Option<Duel> {
     let engines: Vec<EngineIx> = field.indices().collect();
     let [one, other] = *engines.as_slice() else {

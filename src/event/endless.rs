@@ -15,7 +15,6 @@ pub(crate) const MOST_MORE_PAIRS: usize = 25;
 impl Stage {
     /// The pairs beyond those of the format that each match was played on for since it was level: of a bracket by the
     /// number of the match, of all else together.
-    #[must_use]
     pub(crate) fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
         let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
         let of_all = match &self.format {
@@ -31,7 +30,6 @@ impl Stage {
 
     /// The engines of each match that was played on for [`MOST_MORE_PAIRS`] and is level still, with nothing begun since:
     /// the organisers may end it.
-    #[must_use]
     pub(crate) fn endless(&self, state: &StageState) -> Vec<Vec<String>> {
         let names = &state.started.seats;
         let past = state.past_without(&state.disqualified(self.crash_limit));

@@ -87,7 +87,6 @@ pub(crate) enum Admission {
 }
 
 /// Now, as RFC 3339.
-#[must_use]
 pub(crate) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }
@@ -197,7 +196,6 @@ impl Entrant {
 
     /// The engine that the runner plays. It is told the event's options, and those of its configuration
     /// that the event does not set.
-    #[must_use]
     pub(crate) fn engine(&self, config: &EventConfig) -> Arc<Engine> {
         let mut options = config.options.clone();
         let (start, own, subset) = match &self.kind {

@@ -22,7 +22,6 @@ impl EngineIx {
     }
 
     /// Its number, from 0, for lists with an element for each engine.
-    #[must_use]
     pub(crate) fn at(self) -> usize {
         self.0 as usize
     }
@@ -49,7 +48,6 @@ pub(crate) struct EventGame {
 
 impl EventGame {
     /// The engine's colour; none if it did not play here.
-    #[must_use]
     pub(crate) fn color(&self, engine: EngineIx) -> Option<Color> {
         if self.white == engine {
             Some(Color::White)
@@ -61,7 +59,6 @@ impl EventGame {
     }
 
     /// The engine of a colour.
-    #[must_use]
     pub(crate) fn engine(&self, color: Color) -> EngineIx {
         color.fold_wb(self.white, self.black)
     }
@@ -84,7 +81,6 @@ pub(crate) struct SeenGame<'a> {
 
 impl SeenGame<'_> {
     /// The engine's r-mobility points.
-    #[must_use]
     pub(crate) fn r_mobility(&self) -> RMobility {
         RMobility::of_side(self.game.held, self.color)
     }
@@ -149,13 +145,11 @@ impl Field {
     }
 
     /// An engine as the games name it, with its latest rating.
-    #[must_use]
     pub(crate) fn engine(&self, engine: EngineIx) -> &ListedPlayer {
         &self.engines[engine.at()]
     }
 
     /// Every game in the event's order, also those that are unfinished or annulled.
-    #[must_use]
     pub(crate) fn games(&self) -> &[EventGame] {
         &self.games
     }
@@ -177,7 +171,6 @@ impl Field {
     }
 
     /// The points of an engine.
-    #[must_use]
     pub(crate) fn points(&self, engine: EngineIx) -> HalfPoints {
         let byes = self.byes(engine).map(|(_, wins)| HalfPoints(wins.saturating_mul(2)));
         self.of(engine).map(|seen| seen.points).chain(byes).sum()
@@ -190,7 +183,6 @@ impl Field {
     }
 
     /// The number of times that an engine crashed, over all games, annulled ones too.
-    #[must_use]
     pub(crate) fn crashes(&self, engine: EngineIx) -> u32 {
         self.games
             .iter()
@@ -199,13 +191,11 @@ impl Field {
     }
 
     /// The reason for which an engine left; none of one that plays.
-    #[must_use]
     pub(crate) fn out(&self, engine: EngineIx) -> Option<Out> {
         self.out[engine.at()]
     }
 
     /// True if the games of an engine count for nobody.
-    #[must_use]
     pub(crate) fn is_annulled(&self, engine: EngineIx) -> bool {
         self.out(engine).is_some_and(Out::is_annulled)
     }
@@ -333,7 +323,6 @@ impl FieldBuilder {
     }
 
     /// The number of its games.
-    #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.games.len()
     }

@@ -14,7 +14,6 @@ use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 
 /// The moves of a text in UCI's words, from the classical position or from one of Chess960; none where one is not legal.
-#[must_use]
 pub(crate) fn opening(start: Option<&str>, moves: &str) -> Option<Opening> {
     let start = match start {
         Some(fen) => fen.parse::<Fen>().ok()?.into_position(CastlingMode::Chess960).ok()?,
@@ -33,7 +32,6 @@ pub(crate) fn opening(start: Option<&str>, moves: &str) -> Option<Opening> {
 }
 
 /// A finished game of a stage; none where its moves are not legal.
-#[must_use]
 pub fn listed(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<ListedGame> {
     let all = opening(game.start.as_deref(), &game.moves)?;
     let mut book = all.moves().to_vec();
@@ -69,7 +67,6 @@ impl Struck {
     }
 
     /// The record that struck out a game whose end stands in this line.
-    #[must_use]
     pub(crate) fn by(&self, id: &str, line: u64) -> Option<&Annulled> {
         let later = self.0.iter().filter(|(at, one)| *at > line && one.id == id);
         later.map(|(_, one)| one).reduce(|one, other| match one.then {

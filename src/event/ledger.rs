@@ -70,7 +70,6 @@ pub struct StageState {
 
 impl StageState {
     /// A stage before its first game.
-    #[must_use]
     pub(crate) fn new(started: StageStarted) -> StageState {
         let past = Past { taken: started.through.len(), ..Past::default() };
         StageState {
@@ -146,13 +145,11 @@ impl StageState {
     }
 
     /// True if an engine was withdrawn from it.
-    #[must_use]
     pub fn has_withdrawn(&self, name: &str) -> bool {
         self.withdrawn.iter().any(|(engine, _)| engine == name)
     }
 
     /// The engine in the game of a place that has been withdrawn since.
-    #[must_use]
     pub fn withdrawn_from(&self, at: RoundGame) -> Option<&str> {
         let game = self.past.games.get(&at)?;
         let mut both = [game.white, game.black].into_iter();
@@ -163,13 +160,11 @@ impl StageState {
     }
 
     /// Its games and byes by place; a game that was annulled has no result that counts.
-    #[must_use]
     pub(crate) fn past(&self) -> &Past {
         &self.past
     }
 
     /// Returns the same without more engines that play no more.
-    #[must_use]
     pub fn past_without(&self, out: &BTreeSet<String>) -> Past {
         let mut past = self.past.clone();
         past.out.extend(out.iter().map(|name| (self.seat(name), 0)));
@@ -177,7 +172,6 @@ impl StageState {
     }
 
     /// Returns the engines that are disqualified by season 17's crash rule, where there is a limit.
-    #[must_use]
     pub fn disqualified(&self, crash_limit: Option<NonZeroU32>) -> BTreeSet<String> {
         if crash_limit.is_none() {
             return BTreeSet::new();
@@ -188,7 +182,6 @@ impl StageState {
     }
 
     /// The number of its games that have ended.
-    #[must_use]
     pub(crate) fn finished(&self) -> usize {
         self.games.len()
     }
@@ -199,7 +192,6 @@ impl StageState {
     }
 
     /// Its games as standings count them, by season 17's crash rule where there is a limit.
-    #[must_use]
     pub fn field(&self, crash_limit: Option<NonZeroU32>) -> Field {
         let mut field = self.games.clone().finish();
         for (engine, played) in &self.withdrawn {
@@ -420,7 +412,6 @@ impl Ledger {
     }
 
     /// The reason why the outcome of a stage stands; none where it may change.
-    #[must_use]
     pub(crate) fn keeps_closed(&self, number: usize) -> Option<String> {
         let state = self.stages.get(number).filter(|state| state.outcome.is_some())?;
         let name = &state.started.name;
@@ -438,19 +429,16 @@ impl Ledger {
     }
 
     /// True if the event has ended.
-    #[must_use]
     pub(crate) fn is_over(&self) -> bool {
         !self.winners.is_empty()
     }
 
     /// The withdrawal of an engine; none of one that plays.
-    #[must_use]
     pub fn withdrawal(&self, engine: &str) -> Option<&Withdrawn> {
         self.withdrawn.iter().find(|one| one.engine == engine)
     }
 
     /// The games of a stage that were struck out and the engines that were withdrawn in it, in words.
-    #[must_use]
     pub fn annulled_in(&self, stage: usize) -> Vec<String> {
         let annulled = self.annulled.iter().filter(|one| one.stage == stage);
         let withdrawn = self.withdrawn.iter().filter(|one| one.stage == stage);
@@ -458,7 +446,6 @@ impl Ledger {
     }
 
     /// The number of times that each entry crashed, over all stages (rule 6.2), by name.
-    #[must_use]
     pub(crate) fn crashes(&self) -> BTreeMap<&str, u32> {
         let mut crashes = BTreeMap::new();
         for ([white, black], game) in self.stages.iter().flat_map(StageState::games) {

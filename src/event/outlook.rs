@@ -34,7 +34,6 @@ pub(crate) struct StageOutlook {
 }
 
 /// The stages of an event, in order.
-#[must_use]
 pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
     let at_a_time = config.concurrency.get() as u64;
     let mut stages = Vec::new();
@@ -57,7 +56,6 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
 }
 
 /// The time that a game takes that has [`LONG_GAME`] moves and uses all its time.
-#[must_use]
 pub(crate) fn long_game(control: TimeControl) -> Duration {
     match control {
         TimeControl::Clock { base, increment, .. } => 2 * (base + LONG_GAME * increment),

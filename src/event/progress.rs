@@ -25,7 +25,6 @@ impl EventProgress {
     /// Recognises the schedule: the seats follow from the pairings of round 1, and then every game must
     /// be where the schedule has it. None for events in another order, or with more games passed over than
     /// played.
-    #[must_use]
     pub(crate) fn of(field: &Field) -> Option<EventProgress> {
         let games = field.games();
         let engines = field.indices().count();
@@ -106,7 +105,6 @@ pub struct Pair {
 /// apart in a pool, adjacent in a match). Else each game is paired with the next one between the same
 /// engines that has the colours swapped and is not yet taken. A game whose reverse has not been played is in no
 /// pair.
-#[must_use]
 pub fn pairs(field: &Field) -> Vec<Pair> {
     let double = EventProgress::of(field).map(|progress| {
         let engines = progress.seats.len();

@@ -7,7 +7,6 @@ use super::tiebreak::TiedRest;
 impl Stage {
     /// Returns the engines that go on by a ranking without an open tie; none that plays no more, so there may be too few.
     /// Engines that share the last place that counts are all among them.
-    #[must_use]
     pub fn promoted(&self, standings: &Standings, ranking: &Ranking) -> Vec<String> {
         let mut promoted = Vec::new();
         for group in playing(standings, ranking) {
@@ -22,7 +21,6 @@ impl Stage {
     /// The first tie that keeps the stage from being over: one across the last place that goes on, or between places of
     /// which a later stage needs the order. Where nothing follows, one on any place that counts, unless the rules let
     /// engines share it (Swiss, rule 3.5).
-    #[must_use]
     pub fn open_tie(&self, standings: &Standings, ranking: &Ranking) -> Option<Vec<String>> {
         let mut place = 0;
         for group in playing(standings, ranking) {

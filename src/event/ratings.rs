@@ -51,7 +51,6 @@ pub(crate) enum KnownRating {
 
 impl KnownRating {
     /// In Elo.
-    #[must_use]
     pub(crate) fn elo(&self) -> Option<f64> {
         match self {
             KnownRating::Rated { rated, .. } => Some(rated.elo),
@@ -63,7 +62,6 @@ impl KnownRating {
 
 impl EventRatings {
     /// The list as it stands.
-    #[must_use]
     pub fn of(config: &EventConfig, ledger: &Ledger) -> EventRatings {
         let names = Versions::of(config.entries.iter().map(|entry| entry.name.as_str()));
         let mut results = Results::default();
@@ -105,7 +103,6 @@ impl EventRatings {
     }
 
     /// The ratings with which the entries play, in whole Elo; none where the list has no scale.
-    #[must_use]
     pub(crate) fn entered(&self) -> BTreeMap<String, i32> {
         let entries = self.entries.iter().filter(|_| self.is_anchored);
         entries

@@ -22,13 +22,11 @@ use crate::model::game::score::Score;
 use crate::runner::events::{Finished, MovePlayed};
 
 /// Whole microseconds.
-#[must_use]
 pub(crate) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Both clocks as the journal has them, White's first.
-#[must_use]
 pub(crate) fn clocks(of: ByColor<Duration>) -> [u64; 2] {
     [micros(of.white), micros(of.black)]
 }
@@ -38,7 +36,6 @@ fn from_clocks([white, black]: [u64; 2]) -> ByColor<Duration> {
 }
 
 /// Moves in UCI's words, with castling as it is told in the game.
-#[must_use]
 pub(crate) fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>, castling: CastlingMode) -> String {
     let words: Vec<String> =
         moves.into_iter().map(|one| one.to_uci(castling).to_string()).collect();
@@ -46,7 +43,6 @@ pub(crate) fn uci<'a>(moves: impl IntoIterator<Item = &'a Move>, castling: Castl
 }
 
 /// A move that was played.
-#[must_use]
 pub(crate) fn ply(id: &str, told: &MovePlayed) -> JournalPly {
     let MovePlayed { number, ply, clocks: both, pv, .. } = told;
     let info = &ply.info;
@@ -69,7 +65,6 @@ pub(crate) fn ply(id: &str, told: &MovePlayed) -> JournalPly {
 }
 
 /// A game that ended at the board.
-#[must_use]
 pub(crate) fn finished(
     started: &GameStarted,
     finished: &Finished,
@@ -170,7 +165,6 @@ impl Broken {
     }
 
     /// The record of a decision.
-    #[must_use]
     pub(crate) fn interrupted(&self, id: &str, ruling: &super::interrupted::Ruling) -> Interrupted {
         use super::interrupted::Continuation;
         let (result, compensation) = match &ruling.verdict {
@@ -188,7 +182,6 @@ impl Broken {
     }
 
     /// The game's end, where it does not go on.
-    #[must_use]
     pub(crate) fn finished(
         &self,
         started: &GameStarted,
@@ -206,7 +199,6 @@ impl Broken {
     }
 
     /// The time that the engines have thought.
-    #[must_use]
     pub(crate) fn played_for(&self) -> Duration {
         self.plies.iter().map(PlyRecord::used).sum()
     }
@@ -219,7 +211,6 @@ impl Broken {
 }
 
 /// A move as the runner had recorded it.
-#[must_use]
 pub(crate) fn ply_record(ply: &JournalPly, played: Move, side: Color) -> PlyRecord {
     let left = from_clocks(ply.clocks);
     PlyRecord {

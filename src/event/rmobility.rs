@@ -20,7 +20,6 @@ pub struct Goal(pub u16);
 
 impl Goal {
     /// Returns the goal that a position is worth to the side that has just moved.
-    #[must_use]
     pub(crate) fn of(position: &Chess) -> Goal {
         // A position has at most 218 legal moves, and a list of them never more than 256.
         let moves = u16::try_from(position.legal_moves().len()).unwrap_or(u16::MAX / 4);
@@ -60,14 +59,12 @@ impl Tracker {
     }
 
     /// The goal now; none before the first ply.
-    #[must_use]
     pub(crate) fn held(&self) -> Option<HeldGoal> {
         self.best
     }
 }
 
 /// The goal with which a game ended; none for one without a result, or without a ply.
-#[must_use]
 pub fn of_game(game: &GameRecord) -> Option<HeldGoal> {
     match game.ending.result {
         GameResult::Unfinished => None,
@@ -100,7 +97,6 @@ pub struct RMobility([u64; LIMBS]);
 
 impl RMobility {
     /// The points of `side` in a finished game; half for both where no ply was played.
-    #[must_use]
     pub fn of_side(held: Option<HeldGoal>, side: Color) -> RMobility {
         let half = RMobility::power(1);
         let Some(held) = held else {

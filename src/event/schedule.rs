@@ -76,25 +76,21 @@ impl StageSchedule {
     }
 
     /// Engines.
-    #[must_use]
     pub(crate) fn seats(&self) -> usize {
         self.seats
     }
 
     /// Games of one double round robin.
-    #[must_use]
     pub(crate) fn games_per_double(&self) -> usize {
         self.seats * (self.seats - 1)
     }
 
     /// Games in all.
-    #[must_use]
     pub fn games(&self) -> usize {
         self.games_per_double() * self.doubles.get() as usize
     }
 
     /// Rounds of one cycle (half a double round robin).
-    #[must_use]
     pub(crate) fn rounds_per_cycle(&self) -> u32 {
         rounds_per_cycle(self.seats)
     }
@@ -141,7 +137,6 @@ impl StageSchedule {
     }
 
     /// The number of a place in the order of play, from 0, for a place that the schedule has.
-    #[must_use]
     pub(crate) fn number(self, place: RoundGame) -> u64 {
         // In a field of odd size one engine has a bye in each round.
         let per_round = self.seats as u64 / 2;
@@ -159,7 +154,6 @@ impl StageSchedule {
 }
 
 /// Rounds in which each of `engines` meets every other once.
-#[must_use]
 pub(crate) fn rounds_per_cycle(engines: usize) -> u32 {
     // No event has as many engines as would not fit.
     u32::try_from(engines.next_multiple_of(2) - 1).unwrap_or(u32::MAX)

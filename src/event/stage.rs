@@ -33,7 +33,6 @@ pub(crate) enum StageFormat {
 
 impl StageFormat {
     /// Games before any tie is played on.
-    #[must_use]
     pub(crate) fn games(&self, seats: usize) -> u64 {
         match self {
             StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => {
@@ -47,13 +46,11 @@ impl StageFormat {
     }
 
     /// True if only two engines play each other.
-    #[must_use]
     pub(crate) fn is_match(&self) -> bool {
         matches!(self, StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)))
     }
 
     /// True if a tie is played on until it is none.
-    #[must_use]
     pub(crate) fn is_played_on(&self) -> bool {
         match self {
             StageFormat::DoubleRoundRobins(_) => false,
@@ -149,7 +146,6 @@ pub(crate) type Ranking = Vec<Vec<String>>;
 
 impl Stage {
     /// The openings that its book must hold.
-    #[must_use]
     pub(crate) fn openings(&self) -> usize {
         match (&self.format, self.policy) {
             (_, BookPolicy::None) => 0,
@@ -162,13 +158,11 @@ impl Stage {
     }
 
     /// True if engines begin in it.
-    #[must_use]
     pub(crate) fn begins_alone(&self) -> bool {
         !self.previous.is_empty() || !self.engines.is_empty()
     }
 
     /// The clock of a game.
-    #[must_use]
     pub(crate) fn control(&self, at: RoundGame) -> TimeControl {
         let own = match &self.format {
             StageFormat::Of(format::Format::Match(of)) => {
@@ -182,7 +176,6 @@ impl Stage {
 
     /// The number of a game's opening in a book of so many; those beyond its end come again, in a bracket those of the
     /// match.
-    #[must_use]
     pub(crate) fn opening(&self, seats: usize, due: &Due, there: usize) -> Option<usize> {
         let index = due.opening?;
         let again = || match &self.format {
@@ -194,7 +187,6 @@ impl Stage {
     }
 
     /// Returns the next step after the past of so many seats. After a tied match of pairs it is the next pair.
-    #[must_use]
     pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let (doubles, is_match) = match &self.format {
             StageFormat::DoubleRoundRobins(doubles) => (*doubles, false),
@@ -237,7 +229,6 @@ impl Stage {
     }
 
     /// The games that are to be played now, in order; none when the stage is over.
-    #[must_use]
     pub(crate) fn due(&self, seats: usize, past: &Past) -> Vec<Due> {
         match self.next(seats, past) {
             Next::Play(due) => due,
@@ -246,7 +237,6 @@ impl Stage {
     }
 
     /// The game of a place, as it follows from the past; none where there is none.
-    #[must_use]
     pub(crate) fn at(&self, seats: usize, past: &Past, place: RoundGame) -> Option<Due> {
         match &self.format {
             StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => {
@@ -257,7 +247,6 @@ impl Stage {
     }
 
     /// Its games, counted.
-    #[must_use]
     pub fn standings(&self, field: &Field) -> Standings {
         let is_played_on = self.format.is_match() && self.chain.spares_matches;
         let tie = if is_played_on { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
@@ -265,7 +254,6 @@ impl Stage {
     }
 
     /// Returns the places of the engines, after the decisions of the organisers (rule 3.1.7).
-    #[must_use]
     pub(crate) fn ranking(&self, standings: &Standings, state: &StageState) -> Ranking {
         let ranking = self.places(state).unwrap_or_else(|| ranked(standings));
         let decisions = &state.decisions;
@@ -308,7 +296,6 @@ impl Stage {
 }
 
 /// A ranking without the engines that play no more.
-#[must_use]
 pub(crate) fn playing(standings: &Standings, ranking: &Ranking) -> Ranking {
     let is_ranked = |row: &&StandingsRow| matches!(row.place, Place::Ranked { .. });
     let rows = standings.rows.iter().filter(|row| !is_ranked(row));

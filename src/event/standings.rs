@@ -68,7 +68,6 @@ pub struct StandingsRow {
 
 impl StandingsRow {
     /// Finished games.
-    #[must_use]
     pub(crate) fn games(&self) -> u32 {
         self.white.games() + self.black.games()
     }
@@ -105,7 +104,6 @@ pub(crate) struct ColourTally {
 
 impl ColourTally {
     /// Games.
-    #[must_use]
     pub(crate) fn games(self) -> u32 {
         self.wins + self.draws + self.losses
     }
@@ -142,14 +140,12 @@ impl Cell {
 
 impl Standings {
     /// Counts games of which nothing is known but themselves: two engines play a match.
-    #[must_use]
     pub fn of(field: &Field, chain: &'static TiebreakChain) -> Standings {
         let tie = if chain.spares_matches { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
         Standings::with(field, chain, tie)
     }
 
     /// Counts an event.
-    #[must_use]
     pub(crate) fn with(field: &Field, chain: &'static TiebreakChain, tie: TieOfTwo) -> Standings {
         // Rule 3.1 excepts the MiniFinal; its tie is played on (rule 3.2).
         let is_played_on = tie == TieOfTwo::PlayedOn && field.indices().count() == 2;
@@ -213,7 +209,6 @@ impl Standings {
     }
 
     /// Returns the treatment of engines that are tied here, in words.
-    #[must_use]
     pub(crate) fn tie_goes_to(&self) -> &'static str {
         if self.is_played_on {
             "pairs of games are played until one engine wins such a pair (rule 3.2)"

@@ -71,13 +71,11 @@ enum Itself {
 
 impl Bound {
     /// True if an evaluation, in hundredths of a pawn, is beyond it.
-    #[must_use]
     pub(crate) fn is_passed(self, eval: i32) -> bool {
         eval > self.pawns || self.itself == Itself::Within && eval == self.pawns
     }
 
     /// True if an evaluation, in hundredths of a pawn, is no further from level.
-    #[must_use]
     pub(crate) fn holds(self, eval: i32) -> bool {
         let size = eval.saturating_abs();
         size < self.pawns || self.itself == Itself::Within && size == self.pawns
@@ -181,7 +179,6 @@ pub(in crate::event) struct RawTerms {
 
 impl StageTerms {
     /// The terms of 4k events at a clock: nothing is adjudicated (rule 2).
-    #[must_use]
     pub(crate) fn at(control: TimeControl) -> StageTerms {
         StageTerms {
             control,
@@ -192,7 +189,6 @@ impl StageTerms {
     }
 
     /// True if evaluations end games.
-    #[must_use]
     pub(crate) fn end_by_evaluation(&self) -> bool {
         self.rules != AdjudicationRules::default()
     }

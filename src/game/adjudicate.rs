@@ -87,7 +87,6 @@ pub(crate) struct Adjudicator {
 
 impl Adjudicator {
     /// For a new game.
-    #[must_use]
     pub(crate) fn new(rules: AdjudicationRules) -> Adjudicator {
         Adjudicator { rules, draw: 0, win: [0; 2], lost: [0; 2] }
     }
@@ -129,7 +128,6 @@ impl Adjudicator {
 
     /// Plies until the draw rule and the win rule would end the game if all goes on so; negative while a
     /// count stands at zero, -1000 for a rule that does not hold. The event's files write the same.
-    #[must_use]
     pub(crate) fn rules_in(&self) -> (i32, i32) {
         const OFF: i32 = -1000;
         let whole = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);

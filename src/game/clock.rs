@@ -19,13 +19,11 @@ pub(crate) struct Monotonic {
 
 impl Monotonic {
     /// Stamps count from now on.
-    #[must_use]
     pub(crate) fn start() -> Monotonic {
         Monotonic { epoch: Instant::now() }
     }
 
     /// The stamp of an instant.
-    #[must_use]
     pub(crate) fn stamp(&self, at: Instant) -> Stamp {
         Stamp(at.saturating_duration_since(self.epoch))
     }
@@ -62,7 +60,6 @@ impl TimeControl {
     };
 
     /// The time on a clock at the beginning; none without a clock.
-    #[must_use]
     pub(crate) fn base(&self) -> Option<Duration> {
         match self {
             TimeControl::Clock { base, .. } => Some(*base),
@@ -71,7 +68,6 @@ impl TimeControl {
     }
 
     /// True if an engine that knows only rule 7.9 can play it: a clock without periods.
-    #[must_use]
     pub(crate) fn is_plain_clock(&self) -> bool {
         matches!(self, TimeControl::Clock { moves: None, .. })
     }
@@ -253,7 +249,6 @@ pub struct GameClock {
 impl GameClock {
     /// Clocks that show the base time. (The event adds no increment before the first move: in its files
     /// the first move's time and what is left make base plus increment.)
-    #[must_use]
     pub fn new(controls: ByColor<TimeControl>, patience: Patience) -> GameClock {
         let margin = patience.margin;
         let sides = controls.map(|control| match control {
@@ -276,7 +271,6 @@ impl GameClock {
     }
 
     /// Clocks of a game that goes on: what each shows, after so many moves of each side on it.
-    #[must_use]
     pub(crate) fn resumed(
         controls: ByColor<TimeControl>,
         patience: Patience,
@@ -295,19 +289,16 @@ impl GameClock {
     }
 
     /// A side's time control.
-    #[must_use]
     pub(crate) fn control(&self, side: Color) -> TimeControl {
         self.sides.get(side).control
     }
 
     /// The time on a side's clock; zero without a clock.
-    #[must_use]
     pub fn left(&self, side: Color) -> Duration {
         self.sides.get(side).left
     }
 
     /// A side's increment for each move; zero without a clock.
-    #[must_use]
     pub(crate) fn increment(&self, side: Color) -> Duration {
         match self.sides.get(side).control {
             TimeControl::Clock { increment, .. } => increment,
@@ -316,13 +307,11 @@ impl GameClock {
     }
 
     /// Moves to the next base time, where there is one.
-    #[must_use]
     pub(crate) fn moves_to_go(&self, side: Color) -> Option<u32> {
         self.sides.get(side).moves_to_go
     }
 
     /// The time that a move may take, margin included; none where only the bound on every wait holds.
-    #[must_use]
     fn allowed(&self, side: Color) -> Option<Duration> {
         let one = self.sides.get(side);
         match one.control {
@@ -333,7 +322,6 @@ impl GameClock {
     }
 
     /// The time to wait for this side's move at all.
-    #[must_use]
     pub(crate) fn wait(&self, side: Color) -> Duration {
         match self.allowed(side) {
             Some(allowed) => allowed + self.patience.after_flag,

@@ -31,7 +31,6 @@ pub struct Referee {
 
 impl Referee {
     /// A game from this position.
-    #[must_use]
     pub fn new(start: Chess, material: Material) -> Referee {
         let mut since = Vec::with_capacity(128);
         since.push(start.clone());
@@ -39,19 +38,16 @@ impl Referee {
     }
 
     /// The position reached.
-    #[must_use]
     pub fn position(&self) -> &Chess {
         &self.position
     }
 
     /// The plies played, from this game's start position.
-    #[must_use]
     pub fn plies(&self) -> Ply {
         self.plies
     }
 
     /// The legal move here that UCI writes like this.
-    #[must_use]
     pub(crate) fn find(&self, said: UciMove) -> Option<Move> {
         legal::find(&self.position, said)
     }
@@ -71,7 +67,6 @@ impl Referee {
     }
 
     /// True if the game is over here, by the rules on the board.
-    #[must_use]
     pub(crate) fn ending(&self) -> Option<GameEnding> {
         if !can_move(&self.position) {
             return Some(if self.position.is_check() {

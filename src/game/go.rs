@@ -54,7 +54,6 @@ impl Clocks {
     }
 
     /// The same time and increment for both sides, in milliseconds.
-    #[must_use]
     pub(crate) const fn even(left: u64, increment: u64) -> Clocks {
         Clocks {
             white: Duration::from_millis(left),
@@ -68,7 +67,6 @@ impl Clocks {
 
 impl Go {
     /// The `go` for this side of a game.
-    #[must_use]
     pub(crate) fn of(clock: &GameClock, side: Color) -> Go {
         // A clock that shows less than a millisecond must not read as "no clock".
         let least = |time: Duration| time.max(Duration::from_millis(1));

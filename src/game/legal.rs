@@ -6,7 +6,6 @@ use shakmaty::{Bitboard, CastlingSide, Chess, Move, Position, Role, Square, atta
 
 /// The legal move that UCI writes like this. Castling is the king's move of two squares, and in Chess960 that of the king
 /// to his own rook.
-#[must_use]
 pub(crate) fn find(position: &Chess, said: UciMove) -> Option<Move> {
     let UciMove::Normal { from, to, promotion } = said else { return None };
     let board = position.board();
@@ -32,7 +31,6 @@ pub(crate) fn find(position: &Chess, said: UciMove) -> Option<Move> {
 }
 
 /// True if there is a legal move. A list of all is made only where nothing simpler shows that there is one.
-#[must_use]
 pub(crate) fn can_move(position: &Chess) -> bool {
     let king = position.board().king_of(position.turn());
     let steps =

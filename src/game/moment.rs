@@ -4,7 +4,6 @@ use super::go::Go;
 
 /// The lines that an engine is told from its start on until it has to move: its options, the position by the FEN of its
 /// beginning (none for the classical one) and all moves since, and the question.
-#[must_use]
 pub(crate) fn lines<'a>(
     options: impl IntoIterator<Item = (&'a str, &'a str)>,
     fen: Option<&str>,

@@ -43,7 +43,6 @@ pub(crate) enum Style {
 
 impl Style {
     /// True if a game is laid out as the event does it: a line for each move of both, and the engines' options.
-    #[must_use]
     pub(crate) fn is_the_events(self) -> bool {
         matches!(self, Style::Event | Style::Relay)
     }

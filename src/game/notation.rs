@@ -10,7 +10,6 @@ use super::san;
 const USUAL_FEN: usize = 72;
 
 /// A position as FEN.
-#[must_use]
 pub fn fen(position: &Chess) -> String {
     let mut text = String::with_capacity(USUAL_FEN);
     // Not by way of a formatter, which takes each character by itself: each move that is told has its position.
@@ -19,7 +18,6 @@ pub fn fen(position: &Chess) -> String {
 }
 
 /// A legal move in SAN, and the position after it.
-#[must_use]
 pub(crate) fn played(before: &Chess, one: Move) -> (String, Chess) {
     let (mut san, mut after) = (String::new(), before.clone());
     san::push_and_play(&mut san, &mut after, one);
@@ -36,7 +34,6 @@ pub(crate) struct LineMove {
 }
 
 /// An expected line in UCI's words, up to the first word that is no legal move.
-#[must_use]
 pub(crate) fn line(from: &Chess, words: &str) -> Vec<LineMove> {
     let mut position = from.clone();
     let mut found = Vec::new();

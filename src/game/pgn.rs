@@ -140,7 +140,6 @@ impl fmt::Display for Quoted<'_> {
 }
 
 /// One line for the log: `1-0 {White mates}`.
-#[must_use]
 pub(crate) fn summary(ending: &GameEnding) -> String {
     let result: GameResult = ending.result;
     format!("{result} {{{}}}", Comment(&ending.details()))

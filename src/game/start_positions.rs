@@ -28,7 +28,6 @@ pub struct NoStart(String);
 impl StartNumber {
     /// The start position of an index in the order of numbers, from 0; beyond the last they come again. Of double Chess960
     /// there are 921,600, in the order of White's number.
-    #[must_use]
     pub(crate) fn nth(variant: Variant, index: usize) -> StartNumber {
         let all = usize::from(POSITIONS);
         let number = |index: usize| u16::try_from(index % all).unwrap_or_default();
@@ -43,7 +42,6 @@ impl StartNumber {
     }
 
     /// The number of start positions in a variant.
-    #[must_use]
     pub(crate) fn count(variant: Variant) -> usize {
         let all = usize::from(POSITIONS);
         match variant {
@@ -54,7 +52,6 @@ impl StartNumber {
     }
 
     /// True if both sides have the same.
-    #[must_use]
     pub(crate) fn is_shared(self) -> bool {
         self.white == self.black
     }

@@ -64,7 +64,6 @@ impl Tables {
 
     /// The tables' result for a position after a move: nothing while castling is possible, nothing where a
     /// table is missing or broken. Wins that the fifty-move rule takes away are draws.
-    #[must_use]
     pub fn probe(&self, position: &Chess) -> Option<GameEnding> {
         if position.castles().any() || position.board().occupied().count() > self.most {
             return None;

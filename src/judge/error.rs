@@ -41,7 +41,6 @@ pub enum CheckError {
 
 impl CheckError {
     /// The exit code.
-    #[must_use]
     pub(crate) fn exit(&self) -> Exit {
         match self {
             CheckError::Nothing { .. } => Exit::Nothing,
@@ -52,7 +51,6 @@ impl CheckError {
     }
 
     /// True if the next entry would meet the same error, so that going on is of no use.
-    #[must_use]
     pub(crate) fn ends_all(&self) -> bool {
         matches!(
             self,

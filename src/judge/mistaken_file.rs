@@ -80,13 +80,11 @@ pub(crate) fn hint_of_file(path: &Path) -> Option<String> {
 }
 
 /// Says of a file that looks like none that starts what it is and what to do with it.
-#[must_use]
 pub(crate) fn hint(submission: &Submission) -> Option<String> {
     told(submission).map(|(is, help)| format!("{is}; {help}"))
 }
 
 /// The same in two parts.
-#[must_use]
 pub(super) fn told(submission: &Submission) -> Option<(&'static str, String)> {
     let mistaken = look(&submission.bytes, &submission.path)?;
     // A script that reads itself may be named after what it holds.

@@ -70,7 +70,6 @@ impl Judge {
     }
 
     /// The settings that it was opened with.
-    #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -85,7 +84,6 @@ impl Judge {
     }
 
     /// The SHA-256 of the text of the allow-list in force.
-    #[must_use]
     pub(crate) fn list_sha256(&self) -> &str {
         &self.list_sha256
     }

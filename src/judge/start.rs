@@ -165,7 +165,6 @@ fn plan(read: &Read) -> StartPlan {
 }
 
 /// The refusals of the sandbox in a run, a line each.
-#[must_use]
 pub(crate) fn refused(traces: &Traces) -> Vec<String> {
     let by = |by: Option<usize>| match by.and_then(|index| traces.execs.get(index)) {
         Some(exec) => format!(" (by {})", exec.name),

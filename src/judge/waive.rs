@@ -98,7 +98,6 @@ fn complain(found: &mut Finding, waiver: &Waiver, why: &str, next: &str) {
 }
 
 /// The waivers for entries that there are none of: a finding each, which is of no entry.
-#[must_use]
 pub fn without_entry(waivers: &[Waiver]) -> Vec<ConfigFinding> {
     let missing = |waiver: &&Waiver| waiver.entry.symlink_metadata().is_err();
     waivers.iter().filter(missing).map(config_finding).collect()

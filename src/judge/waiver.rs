@@ -41,7 +41,6 @@ pub struct Waiver {
 
 impl Waiver {
     /// True if it is about the entry that was named by `given` and whose file is `file`.
-    #[must_use]
     pub(crate) fn is_about(&self, given: &Path, file: &Path) -> bool {
         let same = |path: &Path| match (self.entry.canonicalize(), path.canonicalize()) {
             (Ok(one), Ok(other)) => one == other,
@@ -51,13 +50,11 @@ impl Waiver {
     }
 
     /// True if it is for a file with this sum.
-    #[must_use]
     pub(crate) fn fits(&self, sha256: Option<&str>) -> bool {
         self.sha256.is_none() || self.sha256.as_deref() == sha256
     }
 
     /// The reason and the day, as reports show them.
-    #[must_use]
     pub(crate) fn ground(&self) -> String {
         format!("{}, {}", escape(self.reason.as_bytes(), 300), escape(self.date.as_bytes(), 40))
     }

@@ -3,7 +3,6 @@
 /// Splits a command as the event's program does (QProcess): at white space outside double quotes; three
 /// quotes in a row are one quote. So every command in an engines.json is read, an entry's or another engine's; words that a person
 /// types have a shell's rules (`runner::spec`).
-#[must_use]
 pub(crate) fn split_command(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -28,7 +28,6 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// The number that the shell sees.
-    #[must_use]
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Success => 0,
@@ -55,14 +54,12 @@ impl Exit {
     }
 
     /// The outcome of several entries: rejected beats undecided beats accepted.
-    #[must_use]
     pub(crate) fn worst(outcomes: impl IntoIterator<Item = Exit>) -> Exit {
         outcomes.into_iter().max_by_key(|outcome| outcome.weight()).unwrap_or(Exit::Success)
     }
 
     /// The outcome of several entries of a run that can be given again and goes on: as long as one is undecided another try may
     /// decide it, which a verdict on another entry must not hide from a scheduler. Only a bug goes before that.
-    #[must_use]
     pub(crate) fn of_a_try(outcomes: impl IntoIterator<Item = Exit>) -> Exit {
         let weight = |outcome: &Exit| match outcome {
             Exit::Bug => u8::MAX,

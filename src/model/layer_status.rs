@@ -56,13 +56,11 @@ impl LayerName {
     ];
 
     /// The layer of a word.
-    #[must_use]
     pub(crate) fn named(word: &str) -> Option<LayerName> {
         LayerName::ALL.into_iter().find(|name| name.word() == word)
     }
 
     /// The word in reports and on the command line.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             LayerName::Landlock => "landlock",
@@ -83,7 +81,6 @@ impl LayerName {
     }
 
     /// Without a mandatory layer no entry can be accepted, only left undecided.
-    #[must_use]
     pub fn is_mandatory(self) -> bool {
         matches!(
             self,
@@ -111,7 +108,6 @@ pub enum LayerState {
 
 impl LayerState {
     /// The word in reports.
-    #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {
             LayerState::Enforced => "enforced",
@@ -133,7 +129,6 @@ pub struct Layer {
 }
 
 /// The layers of `required` that `layers` do not hold whole, each in words (`net is absent: …`).
-#[must_use]
 pub(crate) fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
     let words = |name: &LayerName| match layers.iter().find(|layer| layer.name == *name) {
         Some(layer) if layer.state == LayerState::Enforced => None,

@@ -84,13 +84,11 @@ rules! {
 
 impl RuleId {
     /// The rule behind the id.
-    #[must_use]
     pub(crate) fn rule(self) -> &'static Rule {
         &RULES[self as usize]
     }
 
     /// The id as written in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.rule().name
     }

@@ -45,7 +45,6 @@ pub(crate) struct EntrySize {
 
 impl SizeFigures {
     /// `3721 of 4096 bytes, 375 left`, or `21 over`.
-    #[must_use]
     pub(crate) fn words(&self) -> String {
         let rest = if self.total > self.limit {
             format!("{} over", self.total.saturating_sub(self.limit).0)
@@ -56,7 +55,6 @@ impl SizeFigures {
     }
 
     /// Bytes left, negative where there are too many.
-    #[must_use]
     pub(crate) fn left(&self) -> i64 {
         let figure = |bytes: Bytes| i64::try_from(bytes.0).unwrap_or(i64::MAX);
         figure(self.limit).saturating_sub(figure(self.total))

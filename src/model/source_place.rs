@@ -19,7 +19,6 @@ pub struct SourcePlace {
 
 impl SourcePlace {
     /// The place of a byte offset; an offset beyond the end is the end.
-    #[must_use]
     pub(crate) fn of(text: &str, offset: usize) -> SourcePlace {
         let before = &text[..floor(text, offset)];
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -52,7 +51,6 @@ pub struct Misplaced {
 
 impl Misplaced {
     /// A mistake in this part of a text that lies, or lay, at `path`.
-    #[must_use]
     pub(crate) fn new(path: &Path, text: &str, span: Range<usize>, what: &str) -> Misplaced {
         Misplaced {
             path: path.to_owned(),
@@ -102,7 +100,6 @@ const WIDTH: usize = 76;
 
 /// The line that `span` begins on, with carets below the span. Long lines are cut around it, and
 /// what would disturb a terminal is shown as `·`.
-#[must_use]
 pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
     let begin = floor(text, span.start);
     let place = SourcePlace::of(text, begin);
@@ -132,7 +129,6 @@ pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
 
 /// Adds the likely meaning to `unknown field `x`, expected one of `a`, `b``, and says what a number may be: the words of
 /// the language that this is written in are no help to others.
-#[must_use]
 pub(crate) fn with_suggestion(message: &str) -> String {
     const NUMBERS: [(&str, &str); 6] = [
         ("a nonzero u32", "a whole number from 1 to 4294967295"),
@@ -157,7 +153,6 @@ pub(crate) fn with_suggestion(message: &str) -> String {
 }
 
 /// The candidate that `word` was most likely meant to be, if one is near enough to be worth saying.
-#[must_use]
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -34,20 +34,17 @@ pub(super) fn from_millis_opt<'de, D: Deserializer<'de>>(
 }
 
 /// Bytes in hexadecimal, as sums are written.
-#[must_use]
 pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The SHA-256 sum in hexadecimal.
-#[must_use]
 pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hex(Sha256::digest(bytes))
 }
 
 /// True if a character moves a terminal's cursor, ends a line, turns the order of writing or is not seen at all, or
 /// Unicode calls it `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of 16.0).
-#[must_use]
 pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -67,7 +64,6 @@ pub(crate) fn steers(c: char) -> bool {
 
 /// Bytes of a stranger as one harmless line: UTF-8 kept, control characters, newlines and broken
 /// sequences written as `\n`, `\x1b` …, and cut after `max` characters with an ellipsis.
-#[must_use]
 pub fn escape(bytes: &[u8], max: usize) -> String {
     let mut out = String::new();
     let mut count = 0usize;
@@ -119,7 +115,6 @@ pub(crate) fn shell_word(path: &std::path::Path) -> Option<String> {
 }
 
 /// Text without what runners (of Azure and GitHub, and of GitLab) read as commands in the midst of a line.
-#[must_use]
 pub(crate) fn without_commands(text: &str) -> String {
     text.replace("##[", "#\\u{23}[")
         .replace("##vso[", "#\\u{23}vso[")

@@ -64,7 +64,6 @@ impl TranscriptLine {
     }
 
     /// One harmless line for a report: `  1.234 < bestmove e2e4`.
-    #[must_use]
     pub(crate) fn line(&self) -> String {
         let text = escape(&self.text, SENT);
         let mut line = format!("{:8.3} {} {text}", self.at.as_secs_f64(), self.voice.sign());
@@ -120,7 +119,6 @@ impl Transcript {
     }
 
     /// The record for a report, harmless line by line.
-    #[must_use]
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.head.iter().map(TranscriptLine::line).collect();
         if self.dropped > 0 {

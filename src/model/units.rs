@@ -20,7 +20,6 @@ impl Bytes {
     pub const LIMIT_4K: Bytes = Bytes(4096);
 
     /// The length of a slice or string.
-    #[must_use]
     pub fn of(bytes: impl AsRef<[u8]>) -> Bytes {
         Bytes(bytes.as_ref().len() as u64)
     }

@@ -23,7 +23,6 @@ pub enum Status {
 
 impl Status {
     /// The word used in every report.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Status::Pass => "pass",
@@ -92,7 +91,6 @@ impl Finding {
     }
 
     /// Not tried because `on` did not pass.
-    #[must_use]
     pub fn skipped(rule: RuleId, on: RuleId) -> Finding {
         let mut finding =
             Finding::new(rule, Status::Skipped, format!("not tried, because of {on}"));
@@ -145,13 +143,11 @@ pub enum Verdict {
 
 impl Verdict {
     /// One broken gate rejects; what could not be told leaves it open; else it is accepted.
-    #[must_use]
     pub fn of(findings: &[Finding]) -> Verdict {
         Verdict::by(findings.iter().map(|found| (found.rule, found.status)))
     }
 
     /// The same, by the rules and their statuses alone.
-    #[must_use]
     pub(crate) fn by(found: impl Iterator<Item = (RuleId, Status)>) -> Verdict {
         found.filter(|(rule, _)| rule.rule().kind == RuleKind::Gate).fold(
             Verdict::Accepted,
@@ -166,7 +162,6 @@ impl Verdict {
     }
 
     /// The word used in every report.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Accepted => "accepted",

@@ -1,7 +1,6 @@
 //! Figures and lists as people write them.
 
 /// `1 game`, `2 games`; the unit ends with a noun such as `entry` or `crash`.
-#[must_use]
 pub(crate) fn counted(number: impl TryInto<u64>, unit: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     if number == 1 { format!("1 {unit}") } else { format!("{number} {}", plural(unit)) }
@@ -19,7 +18,6 @@ fn plural(unit: &str) -> String {
 }
 
 /// `A`, `A and B`, `A, B and C`.
-#[must_use]
 pub(crate) fn all(names: &[impl AsRef<str>]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names.as_slice() {

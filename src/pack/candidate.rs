@@ -16,7 +16,6 @@ pub struct Recipe {
 
 impl Recipe {
     /// The usual program and flags of the language, but for what is given.
-    #[must_use]
     pub fn new(language: Language, program: Option<&str>, flags: Option<&str>) -> Recipe {
         Recipe {
             language,
@@ -75,7 +74,6 @@ pub struct Candidate {
 }
 
 /// All candidates for a source, the smallest first.
-#[must_use]
 pub fn all(source: &[u8], recipe: &Recipe) -> Vec<Candidate> {
     let mut found = Vec::new();
     if recipe.language == Language::Executable {
@@ -93,7 +91,6 @@ pub fn all(source: &[u8], recipe: &Recipe) -> Vec<Candidate> {
 }
 
 /// True if a file begins with one of the stubs of [`all`], so that it may be replaced by a newer packing.
-#[must_use]
 pub(crate) fn is_packed(entry: &[u8]) -> bool {
     let mut lines = entry.split(|byte| *byte == b'\n');
     let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return false };

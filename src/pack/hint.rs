@@ -28,7 +28,6 @@ const SHORTER: [(&str, &str, &str); 8] = [
 ];
 
 /// The bytes that a script with a stub of that size could save, the most first.
-#[must_use]
 pub(crate) fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
     let Some((stub, packed)) = entry.split_at_checked(stub) else { return Vec::new() };
     let mut found: Vec<Hint> = repacked(stub, packed);

@@ -21,7 +21,6 @@ pub enum Language {
 
 impl Language {
     /// By the first bytes of an executable, the ending of the name, or the first line.
-    #[must_use]
     pub(crate) fn of(path: &Path, bytes: &[u8]) -> Option<Language> {
         if bytes.starts_with(b"\x7fELF") {
             return Some(Language::Executable);
@@ -31,7 +30,6 @@ impl Language {
     }
 
     /// The program that builds or reads it where none is chosen; empty where none is needed.
-    #[must_use]
     pub(crate) fn program(self) -> &'static str {
         match self {
             Language::C => "cc",

@@ -20,7 +20,6 @@ pub enum Unpacker {
 
 impl Unpacker {
     /// The command that reads packed bytes from its input.
-    #[must_use]
     pub fn command(self) -> &'static str {
         match self {
             Unpacker::Xz => "xz -d",
@@ -48,7 +47,6 @@ const WINDOW: u32 = 1 << 16;
 
 /// The smallest form for each command that unpacks, the smallest of them first. A packer that this host
 /// does not have is left out.
-#[must_use]
 pub fn all(data: &[u8]) -> Vec<Packed> {
     let mut found = vec![lzma(data)];
     found.extend(zopfli(data));
@@ -70,7 +68,6 @@ impl Packed {
     }
 
     /// The bytes that it costs in an entry: its own, and the words that unpack them.
-    #[must_use]
     pub(crate) fn cost(&self) -> usize {
         self.bytes.len() + self.command.len()
     }
@@ -149,7 +146,6 @@ fn within(reader: &mut dyn Read, most: usize) -> Option<Vec<u8>> {
 }
 
 /// The bytes behind a packed form; none where it is none of ours, or damaged.
-#[must_use]
 pub fn unpacked(packed: &[u8]) -> Option<(Unpacker, Vec<u8>)> {
     let all = |reader: &mut dyn Read| {
         let data = within(reader, MOST_UNPACKED)?;
@@ -177,7 +173,6 @@ pub fn unpacked(packed: &[u8]) -> Option<(Unpacker, Vec<u8>)> {
 /// LZMA without the 13 bytes of its head, which the words in the stub must make up for, and without a mark at
 /// its end, which `xz` complains about once it has written everything. None where this host's own `xz` does
 /// not, or is not there.
-#[must_use]
 pub fn raw(data: &[u8]) -> Option<Packed> {
     let divisions = (0..=4).flat_map(|lc| (0..=2).map(move |pb| (lc, pb)));
     let all = divisions.filter_map(|(lc, pb)| {

@@ -35,7 +35,6 @@ impl Default for Model {
 impl Model {
     /// The worth of the model's scale in Elo as people know it: at Δ = 0 the slope of the
     /// expected result is then that of Elo's formula.
-    #[must_use]
     pub(crate) fn scale(&self) -> f64 {
         let x = 10f64.powf(-self.draw / 400.0);
         4.0 * x / ((1.0 + x) * (1.0 + x))
@@ -112,13 +111,11 @@ impl Results {
     }
 
     /// Finished games.
-    #[must_use]
     pub(crate) fn games(&self) -> u64 {
         self.counts.values().map(Counts::games).sum::<f64>() as u64
     }
 
     /// The engines.
-    #[must_use]
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
@@ -175,7 +172,6 @@ impl Results {
     }
 
     /// The list.
-    #[must_use]
     pub(crate) fn rate(&self, model: &Model) -> List {
         let games = self.with_prior(model.prior);
         let (group, groups) = self.groups();

@@ -20,7 +20,6 @@ pub(crate) struct Duel {
 
 impl Duel {
     /// The match of these two, by the first one's points in every game and in both games of every pair.
-    #[must_use]
     pub(crate) fn new(
         [first, second]: [String; 2],
         games: impl IntoIterator<Item = HalfPoints>,
@@ -57,19 +56,16 @@ impl Duel {
     }
 
     /// The sample that tests are made with: pairs where every game is in one, else games.
-    #[must_use]
     pub(crate) fn sample(&self) -> Sample {
         if self.all_paired { self.pairs.into() } else { self.games.into() }
     }
 
     /// The estimate by single games.
-    #[must_use]
     pub(crate) fn by_games(&self) -> Option<Estimate> {
         Sample::from(self.games).estimate()
     }
 
     /// The estimate by pairs.
-    #[must_use]
     pub(crate) fn by_pairs(&self) -> Option<Estimate> {
         Sample::from(self.pairs).estimate()
     }

@@ -91,7 +91,6 @@ const TELLING: u64 = 5;
 
 impl Estimate {
     /// `Elo 12.3 ± 4.5, nElo 20.1 ± 7.7, LOS 97.2 %`.
-    #[must_use]
     pub(crate) fn in_words(&self, digits: usize) -> String {
         // No minus before a zero.
         let (elo, n_elo) = (self.elo + 0.0, self.n_elo + 0.0);
@@ -113,13 +112,11 @@ impl Estimate {
 
 impl Sample {
     /// Results in all.
-    #[must_use]
     pub(crate) fn results(&self) -> u64 {
         self.cells.iter().map(|(_, count)| count).sum()
     }
 
     /// The estimates; none for an empty sample.
-    #[must_use]
     pub(crate) fn estimate(&self) -> Option<Estimate> {
         let number = self.results();
         if number == 0 {
@@ -162,7 +159,6 @@ impl Sample {
 }
 
 /// The difference that makes a score likely: −400·log10(1/s − 1).
-#[must_use]
 pub(crate) fn elo(score: f64) -> f64 {
     if score <= 0.0 {
         f64::NEG_INFINITY
@@ -174,7 +170,6 @@ pub(crate) fn elo(score: f64) -> f64 {
 }
 
 /// The score that a difference makes likely.
-#[must_use]
 pub(crate) fn score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }

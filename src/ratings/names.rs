@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 /// The name without its last word, if that has a digit and is not all there is.
-#[must_use]
 pub(crate) fn without_version(name: &str) -> &str {
     match name.rsplit_once(' ') {
         Some((rest, last)) if last.contains(|c: char| c.is_ascii_digit()) => rest.trim_end(),
@@ -23,7 +22,6 @@ pub(crate) struct Versions {
 
 impl Versions {
     /// Of these entries.
-    #[must_use]
     pub(crate) fn of<'a>(entries: impl IntoIterator<Item = &'a str>) -> Versions {
         let mut versions = Versions::default();
         for entry in entries {
@@ -38,7 +36,6 @@ impl Versions {
     }
 
     /// The name of an engine here.
-    #[must_use]
     pub(crate) fn name<'a>(&'a self, engine: &'a str) -> &'a str {
         if self.entries.contains(engine) {
             return engine;

@@ -46,13 +46,11 @@ const EMPTY: f64 = 1e-3;
 
 impl Sprt {
     /// The ratios at which the lower and the upper hypothesis are accepted.
-    #[must_use]
     pub(crate) fn bounds(&self) -> (f64, f64) {
         ((self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln())
     }
 
     /// The log-likelihood ratio of a sample; 0 for an empty one.
-    #[must_use]
     pub(crate) fn llr(&self, sample: &Sample) -> f64 {
         if sample.results() == 0 {
             return 0.0;
@@ -74,7 +72,6 @@ impl Sprt {
     }
 
     /// The test's state after a sample.
-    #[must_use]
     pub fn decide(&self, sample: &Sample) -> SprtDecision {
         let llr = self.llr(sample);
         let (lower, upper) = self.bounds();

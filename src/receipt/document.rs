@@ -161,7 +161,6 @@ fn limit_4k() -> Bytes {
 
 impl ProgramRecord {
     /// This program.
-    #[must_use]
     pub(crate) fn here() -> ProgramRecord {
         ProgramRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -172,7 +171,6 @@ impl ProgramRecord {
 
 impl HostRecord {
     /// This host.
-    #[must_use]
     pub(crate) fn here() -> HostRecord {
         HostRecord {
             kernel: capability::kernel_release(),
@@ -187,7 +185,6 @@ impl HostRecord {
     }
 
     /// True if another host is as good as the same; the facts that times depend on are never the same twice.
-    #[must_use]
     pub(crate) fn is_like(&self, other: &HostRecord) -> bool {
         self.kernel == other.kernel
             && self.processors == other.processors
@@ -198,7 +195,6 @@ impl HostRecord {
 
 impl SettingsRecord {
     /// The settings of a judge.
-    #[must_use]
     pub(crate) fn of(judge: &Judge) -> SettingsRecord {
         let settings = judge.settings();
         SettingsRecord {
@@ -219,7 +215,6 @@ impl SettingsRecord {
 
 impl Receipt {
     /// The receipt of what was judged just now.
-    #[must_use]
     pub(crate) fn of(reports: &[EntryReport], judge: &Judge) -> Receipt {
         Receipt {
             schema: RECEIPT_SCHEMA.to_owned(),
@@ -234,7 +229,6 @@ impl Receipt {
     }
 
     /// The receipt of what was judged in parts, each report with where and by which tools.
-    #[must_use]
     pub(crate) fn of_parts<'a>(
         gate4k: ProgramRecord,
         settings: SettingsRecord,
@@ -282,7 +276,6 @@ fn now() -> String {
 }
 
 /// The programs that ran and that this host has, each once.
-#[must_use]
 pub(crate) fn tools<'a>(reports: impl IntoIterator<Item = &'a EntryReport>) -> Vec<Tool> {
     let mut found: BTreeMap<(String, PathBuf), Option<String>> = BTreeMap::new();
     for exec in reports.into_iter().flat_map(|report| &report.execs) {

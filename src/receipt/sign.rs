@@ -74,7 +74,6 @@ fn wrong(what: &'static str, path: &Path) -> impl FnOnce(minisign::PError) -> Si
 }
 
 /// The file beside a receipt.
-#[must_use]
 pub(crate) fn beside(receipt: &Path) -> PathBuf {
     let mut name = OsString::from(receipt);
     name.push(".minisig");

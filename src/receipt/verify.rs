@@ -72,7 +72,6 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
 }
 
 /// Compares a receipt with an entry as it is now, and with the allow-list and the limit on its size in force.
-#[must_use]
 pub(crate) fn compare(
     receipt: &Receipt,
     digest: &EntryDigest,

@@ -34,7 +34,6 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// An engine that has not been started yet.
-    #[must_use]
     pub(crate) fn new(
         name: String,
         start: EngineStart,
@@ -62,7 +61,6 @@ impl Engine {
     }
 
     /// The same engine at another time control, not started yet.
-    #[must_use]
     pub(crate) fn at(&self, control: TimeControl) -> Engine {
         Engine {
             name: self.name.clone(),
@@ -91,13 +89,11 @@ impl Engine {
     }
 
     /// True if it runs, or is told to run, more than one thread.
-    #[must_use]
     pub(crate) fn is_wide(&self) -> bool {
         self.wide.load(Ordering::Relaxed)
     }
 
     /// As in the event's files: `Protocol=uci; Threads=1; Hash=64;`.
-    #[must_use]
     pub(crate) fn options_line(&self) -> String {
         let set = self.options.iter().map(|(name, value)| format!(" {name}={value};"));
         std::iter::once("Protocol=uci;".to_owned()).chain(set).collect()

@@ -113,7 +113,6 @@ pub(crate) enum Event {
 
 impl Event {
     /// The game that it is of, where it is of one.
-    #[must_use]
     pub(crate) fn pairing(&self) -> Option<&ScheduledGame> {
         match self {
             Event::GameStarted { pairing, .. } => Some(pairing),

@@ -88,7 +88,6 @@ pub(crate) struct Given {
 
 impl MatchGames {
     /// The games that are wanted, in the same order.
-    #[must_use]
     pub(crate) fn only(self, wanted: impl Fn(&ScheduledGame) -> bool) -> MatchGames {
         let is_wanted = |number: &usize| self.pairing(*number).is_some_and(|one| wanted(&one));
         let numbers = (0..self.total()).filter(is_wanted).collect();
@@ -96,7 +95,6 @@ impl MatchGames {
     }
 
     /// The number of them.
-    #[must_use]
     pub(crate) fn total(&self) -> usize {
         match self {
             MatchGames::Planned(schedule, _) => schedule.total(),

@@ -10,7 +10,6 @@ use crate::game::clock::Monotonic;
 
 /// The names of those engines that start and do not offer the option `UCI_Chess960`. An engine that does not start
 /// is not among them: that is told, and counts, in its games.
-#[must_use]
 pub(crate) fn without_chess960(
     engines: &[Arc<Engine>],
     bounds: EngineBounds,

@@ -53,7 +53,6 @@ pub(crate) struct ScheduledGame {
 
 impl MatchSchedule {
     /// For so many engines: `rounds` times an encounter of `games` games between the two of each couple.
-    #[must_use]
     pub(crate) fn new(
         engines: usize,
         format: PairingSystem,
@@ -80,7 +79,6 @@ impl MatchSchedule {
     }
 
     /// The number of games.
-    #[must_use]
     pub(crate) fn total(&self) -> usize {
         self.per_round().saturating_mul(self.rounds)
     }
@@ -90,7 +88,6 @@ impl MatchSchedule {
     }
 
     /// The openings that each couple needs.
-    #[must_use]
     pub(crate) fn openings(&self) -> usize {
         self.rounds.saturating_mul(self.openings_an_encounter())
     }
@@ -103,26 +100,22 @@ impl MatchSchedule {
     }
 
     /// The order of colours.
-    #[must_use]
     pub(crate) fn colours(&self) -> ColourOrder {
         self.colours
     }
 
     /// The number of the pair of games (of the single game, where pairs are none) that a game is of: all games of one
     /// opening between the same two engines have it.
-    #[must_use]
     pub(crate) fn unit(&self, pairing: &ScheduledGame) -> usize {
         pairing.encounter.saturating_mul(self.couples.len()).saturating_add(pairing.couple)
     }
 
     /// The couples, by the engines' places in the list.
-    #[must_use]
     pub(crate) fn couples(&self) -> &[(usize, usize)] {
         &self.couples
     }
 
     /// The game of a number (from 0); none beyond the last.
-    #[must_use]
     pub(crate) fn pairing(&self, game: usize) -> Option<ScheduledGame> {
         if game >= self.total() {
             return None;

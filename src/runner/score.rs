@@ -24,19 +24,16 @@ pub(crate) struct MatchTally {
 
 impl MatchTally {
     /// Games that count.
-    #[must_use]
     pub(crate) fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
 
     /// Half points scored.
-    #[must_use]
     pub(crate) fn half_points(&self) -> u64 {
         2 * self.wins + self.draws
     }
 
     /// The same from the other engine's point of view.
-    #[must_use]
     pub(crate) fn reversed(&self) -> MatchTally {
         let [ll, ld, wl, dd, wd, ww] = self.pairs;
         MatchTally {
@@ -82,7 +79,6 @@ pub(crate) struct MatchScore {
 
 impl MatchScore {
     /// Nothing played yet.
-    #[must_use]
     pub(crate) fn new(schedule: &MatchSchedule) -> MatchScore {
         MatchScore {
             couples: schedule
@@ -120,13 +116,11 @@ impl MatchScore {
     }
 
     /// The results of each couple, from the first engine's point of view.
-    #[must_use]
     pub(crate) fn couples(&self) -> &[((usize, usize), MatchTally)] {
         &self.couples
     }
 
     /// All results of one engine.
-    #[must_use]
     pub(crate) fn of(&self, engine: usize) -> MatchTally {
         self.couples.iter().fold(MatchTally::default(), |sum, ((one, other), tally)| {
             if *one == engine {

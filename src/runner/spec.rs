@@ -124,7 +124,6 @@ pub(crate) fn from_words(text: &str) -> Result<Asked, SpecError> {
 }
 
 /// An entry of which nothing but its file is said.
-#[must_use]
 pub(crate) fn entry(path: PathBuf) -> Asked {
     Asked {
         name: name_of(&path),

@@ -96,7 +96,6 @@ impl SitePublisher {
     }
 
     /// The text of a file as it is shown.
-    #[must_use]
     pub(crate) fn text(&self, name: &str) -> Option<Bytes> {
         Some(self.0.borrow().files.get(name)?.bytes.clone())
     }

@@ -112,7 +112,6 @@ pub(crate) enum EntryOutcome {
 
 impl EntryOutcome {
     /// The exit code of a check of this entry alone.
-    #[must_use]
     pub(crate) fn exit(&self) -> Exit {
         match self {
             EntryOutcome::Judged(report) => report.verdict.into(),
@@ -121,7 +120,6 @@ impl EntryOutcome {
     }
 
     /// True if another try would tell nothing else.
-    #[must_use]
     pub(crate) fn is_decided(&self) -> bool {
         matches!(self, EntryOutcome::Judged(report) if report.verdict != Verdict::Undecided)
     }
@@ -129,7 +127,6 @@ impl EntryOutcome {
 
 impl Check {
     /// The first thing in which another check differs from this one; none where it is the same check.
-    #[must_use]
     pub(crate) fn difference(&self, other: &Check) -> Option<String> {
         let numbers = (self.entries.len(), other.entries.len());
         if let Some((number, (one, other))) = self

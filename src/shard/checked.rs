@@ -58,13 +58,11 @@ impl Checked {
     }
 
     /// The shards of which there is no journal, and those of which entries are missing, with how many.
-    #[must_use]
     pub(crate) fn gaps(&self) -> Vec<(Shard, Option<usize>)> {
         self.parts.gaps((0..self.check.entries.len()).filter(|at| !self.found.contains_key(at)))
     }
 
     /// The shard of an entry.
-    #[must_use]
     pub(crate) fn shard(&self, entry: usize) -> Shard {
         self.parts.shard(entry)
     }

@@ -33,32 +33,27 @@ impl Shard {
     pub(crate) const WHOLE: Shard = Shard { index: NonZeroUsize::MIN, of: NonZeroUsize::MIN };
 
     /// None where there is no such part.
-    #[must_use]
     pub fn new(index: usize, of: usize) -> Option<Shard> {
         let (index, of) = NonZeroUsize::new(index).zip(NonZeroUsize::new(of))?;
         (index <= of).then_some(Shard { index, of })
     }
 
     /// The one that has this unit of the run, of so many.
-    #[must_use]
     pub(crate) fn of_unit(unit: usize, of: NonZeroUsize) -> Shard {
         Shard { index: NonZeroUsize::MIN.saturating_add(unit % of), of }
     }
 
     /// Returns the number of the part, from 1.
-    #[must_use]
     pub(crate) fn index(self) -> usize {
         self.index.get()
     }
 
     /// The number of parts.
-    #[must_use]
     pub(crate) fn of(self) -> usize {
         self.of.get()
     }
 
     /// True if this unit of the run is one of the shard's.
-    #[must_use]
     pub(crate) fn has(self, unit: usize) -> bool {
         Shard::of_unit(unit, self.of) == self
     }
@@ -108,7 +103,6 @@ pub(crate) fn open<R: Kept>(
 
 /// The first thing in which a journal's header differs from what is asked for now; none where it goes on. `differs` is what the
 /// runs differ in.
-#[must_use]
 pub(crate) fn refusal(
     path: &Path,
     kind: &str,
@@ -121,7 +115,6 @@ pub(crate) fn refusal(
 }
 
 /// True if a journal is of a check.
-#[must_use]
 pub(crate) fn is_of_check(path: &Path) -> bool {
     let begins = |line: Vec<u8>| journal::record_in::<check::CheckRecord>(&line)?.begins().ok();
     journal::first_line(path).and_then(begins).is_some()

@@ -57,19 +57,16 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// None yet, of as many as this one is of.
-    #[must_use]
     pub(crate) fn like(shard: Shard) -> Parts {
         Parts { of: shard.of, known: Vec::new(), empty: Vec::new() }
     }
 
     /// The shard of a unit.
-    #[must_use]
     pub(crate) fn shard(&self, unit: usize) -> Shard {
         Shard::of_unit(unit, self.of)
     }
 
     /// The journals that end before their first record.
-    #[must_use]
     pub(crate) fn empty(&self) -> &[PathBuf] {
         &self.empty
     }
@@ -101,7 +98,6 @@ impl Parts {
 
     /// The shards of which there is no journal, and those of which units are missing, with how many; `missing` are the
     /// numbers of units that there is nothing of.
-    #[must_use]
     pub(crate) fn gaps(&self, missing: impl Iterator<Item = usize>) -> Vec<(Shard, Option<usize>)> {
         // A shard without anything of its own need not have been started.
         let mut counts: BTreeMap<Shard, usize> = BTreeMap::new();

@@ -96,7 +96,6 @@ pub struct ShardGame {
 
 impl MatchRun {
     /// The plan of all of its games.
-    #[must_use]
     pub(crate) fn plan(&self) -> MatchSchedule {
         let count = self.engines.len();
         let plan = MatchSchedule::new(count, self.schedule, self.rounds, self.games, self.colours);
@@ -107,20 +106,17 @@ impl MatchRun {
     }
 
     /// The mark in the file that ends this run and no other (`match --until`): the SHA-256 of all that is told of the run.
-    #[must_use]
     pub(crate) fn mark(&self) -> String {
         // invariant: names, numbers and text make JSON.
         hex(Sha256::digest(serde_json::to_vec(self).unwrap_or_default()))
     }
 
     /// True if the statistics count pairs of games.
-    #[must_use]
     pub(crate) fn paired(&self) -> bool {
         self.colours == ColourOrder::Reversed && self.games > 1
     }
 
     /// The first thing in which another run differs from this one; none where it is the same run.
-    #[must_use]
     pub(crate) fn difference(&self, other: &MatchRun) -> Option<String> {
         let tell =
             |name: &str, one: &str, other: &str| Some(format!("{name} is {one} and {other}"));

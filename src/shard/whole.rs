@@ -108,13 +108,11 @@ impl Whole {
     }
 
     /// The plan of all games.
-    #[must_use]
     pub(crate) fn plan(&self) -> &MatchSchedule {
         &self.plan
     }
 
     /// The shards of which there is no journal, and those of which games are missing, with how many.
-    #[must_use]
     pub(crate) fn gaps(&self) -> Vec<(Shard, Option<usize>)> {
         let missing = self.found.iter().enumerate().filter(|(_, found)| found.is_none());
         let units = missing.filter_map(|(game, _)| Some(self.plan.unit(&self.plan.pairing(game)?)));

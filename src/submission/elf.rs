@@ -22,7 +22,6 @@ pub(crate) enum Class {
 
 impl Class {
     /// The number of bits.
-    #[must_use]
     pub(crate) fn bits(self) -> u32 {
         match self {
             Class::Bits32 => 32,
@@ -45,7 +44,6 @@ pub(crate) enum Linkage {
 
 impl Linkage {
     /// The word in reports.
-    #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {
             Linkage::Static => "static",
@@ -105,7 +103,6 @@ const PAGE: u64 = 4096;
 const NEEDED_AT_MOST: usize = 64;
 
 /// True if a file begins with ELF's magic.
-#[must_use]
 pub(crate) fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF")
 }

@@ -49,7 +49,6 @@ impl ConfigProblem {
     }
 
     /// A file that is not even text.
-    #[must_use]
     pub(crate) fn not_text(message: impl Into<String>) -> ConfigProblem {
         ConfigProblem {
             place: SourcePlace { line: 1, column: 1 },
@@ -71,7 +70,6 @@ pub enum SelectError {
 
 /// The words of every engine's command, to find the entry's file among others; none if the text is no
 /// array of engines.
-#[must_use]
 pub fn commands(text: &str) -> Vec<String> {
     let Ok(Json { node: JsonNode::Array(engines), .. }) = json::parse(text) else {
         return Vec::new();
@@ -86,13 +84,11 @@ fn words_of(engine: &Json) -> Vec<String> {
 }
 
 /// True if one of the words is the path of a file of that name.
-#[must_use]
 pub(crate) fn starts(words: &[String], file_name: &str) -> bool {
     words.iter().any(|word| base_name(word) == file_name)
 }
 
 /// The part of a path behind the last slash.
-#[must_use]
 pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

@@ -61,7 +61,6 @@ pub enum Files {
 
 impl Files {
     /// All, or ELF executables only.
-    #[must_use]
     pub(crate) fn of(elf_only: bool) -> Files {
         if elf_only { Files::ElfOnly } else { Files::All }
     }
@@ -158,13 +157,11 @@ impl FileFormat {
     }
 
     /// True if a shell, rather than the kernel, has to be tried with it: a script for `sh`.
-    #[must_use]
     pub(crate) fn is_for_sh(&self) -> bool {
         self.kind == FileKind::ShellText || self.reader.as_deref() == Some("sh")
     }
 
     /// One line for people.
-    #[must_use]
     pub fn describe(&self) -> String {
         let mut line = match (self.kind, self.class) {
             (FileKind::Elf, Some(class)) => format!(
@@ -287,7 +284,6 @@ impl Remarks {
 }
 
 /// Reads the format of a file and makes the finding.
-#[must_use]
 pub fn judge(
     bytes: &[u8],
     mode: Mode,

@@ -44,7 +44,6 @@ pub(crate) struct Member {
 
 impl Json {
     /// The kind of value, for messages.
-    #[must_use]
     pub(crate) fn kind(&self) -> &'static str {
         match self.node {
             JsonNode::Null => "null",
@@ -57,7 +56,6 @@ impl Json {
     }
 
     /// A string, number or boolean as the text that it stands for.
-    #[must_use]
     pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.node {
             JsonNode::String(text) | JsonNode::Number(text) => Some(text),
@@ -68,7 +66,6 @@ impl Json {
     }
 
     /// The members, if this is an object.
-    #[must_use]
     pub(crate) fn members(&self) -> Option<&[Member]> {
         match &self.node {
             JsonNode::Object(members) => Some(members),
@@ -77,13 +74,11 @@ impl Json {
     }
 
     /// The value of a key, if this is an object that has it.
-    #[must_use]
     pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         (self.members()?.iter()).find(|member| member.key == key).map(|member| &member.value)
     }
 
     /// The shortest JSON for it: no white space, only the escapes that JSON demands.
-    #[must_use]
     pub(crate) fn canonical(&self) -> String {
         match &self.node {
             JsonNode::Null => "null".to_owned(),
@@ -105,7 +100,6 @@ impl Json {
 }
 
 /// A string in quotes with only the escapes that JSON demands.
-#[must_use]
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -43,13 +43,11 @@ pub(crate) struct Submission {
 
 impl Submission {
     /// True if [`Submission::bytes`] is the whole file; a larger one is far beyond every limit.
-    #[must_use]
     pub(crate) fn is_whole(&self) -> bool {
         Bytes::of(&self.bytes) == self.size
     }
 
     /// The options that its configuration sets: those that have a name and a value.
-    #[must_use]
     pub(crate) fn options(&self) -> Vec<(String, String)> {
         let config = self.engines_json.as_ref().and_then(|json| json.selected.as_ref().ok());
         config.map(options).unwrap_or_default()
@@ -77,7 +75,6 @@ pub struct Mode(pub u32);
 
 impl Mode {
     /// True if anyone may execute it.
-    #[must_use]
     pub(crate) fn is_executable(self) -> bool {
         self.0 & 0o111 != 0
     }

@@ -84,14 +84,12 @@ pub struct PayloadReport {
 
 impl PayloadReport {
     /// The report of an entry without engines.json.
-    #[must_use]
     pub fn nothing() -> PayloadReport {
         PayloadReport { fields: Vec::new(), counts: Some(Counts::default()) }
     }
 }
 
 /// Counts a configuration for the entry called `file_name`, and makes the finding.
-#[must_use]
 pub fn judge(
     config: Option<&EnginesJson>,
     file_name: &str,
@@ -162,7 +160,6 @@ fn finding(report: &PayloadReport, shown: &str) -> Finding {
 }
 
 /// Counts one engine's object of `text`.
-#[must_use]
 pub fn count(engine: &Json, text: &str, file_name: &str, list: &Allowlist) -> PayloadReport {
     let mut counter =
         Counter { text, file_name, list, fields: Vec::new(), set: HashSet::new(), by_pattern: 0 };

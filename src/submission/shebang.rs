@@ -31,7 +31,6 @@ fn is_blank(byte: u8) -> bool {
 }
 
 /// Reads the first line of a file.
-#[must_use]
 pub fn parse(bytes: &[u8]) -> FirstLine {
     if !bytes.starts_with(b"#!") {
         return FirstLine::Other;

@@ -30,13 +30,11 @@ pub struct SizeReport {
 
 impl SizeReport {
     /// Bytes left below the limit; none where it is exceeded.
-    #[must_use]
     pub(crate) fn left(&self) -> Option<Bytes> {
         self.limit.0.checked_sub(self.total.0).map(Bytes)
     }
 
     /// Bytes over the limit; zero where there are none.
-    #[must_use]
     pub(crate) fn over(&self) -> Bytes {
         self.total.saturating_sub(self.limit)
     }
@@ -58,7 +56,6 @@ impl From<&FileFormat> for FileParts {
 }
 
 /// Adds up and decides.
-#[must_use]
 pub fn judge(
     file: Bytes,
     parts: FileParts,

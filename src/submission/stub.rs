@@ -29,20 +29,17 @@ const MAGIC: [(&[u8], &str); 7] = [
 ];
 
 /// The name of what `bytes` begin with.
-#[must_use]
 pub(crate) fn magic(bytes: &[u8]) -> Option<&'static str> {
     (MAGIC.iter()).find(|(start, _)| bytes.starts_with(start)).map(|(_, name)| *name)
 }
 
 /// An executable packer's mark in an ELF file.
-#[must_use]
 pub(crate) fn of_elf(bytes: &[u8]) -> Packing {
     let upx = bytes.windows(4).any(|window| window == b"UPX!");
     Packing { packer: upx.then(|| "UPX".to_owned()), ..Packing::default() }
 }
 
 /// The packing of a script that `leader` (`sh`, `python3`) reads.
-#[must_use]
 pub(crate) fn of_script(bytes: &[u8], leader: &str) -> Packing {
     let text_end = text_end(bytes);
     let text = String::from_utf8_lossy(&bytes[..text_end]);

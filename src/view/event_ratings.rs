@@ -11,7 +11,6 @@ use crate::model::words::counted;
 use crate::ratings::bayes::Rated;
 
 /// The entries with BayesElo's columns, or in words; empty while nothing is known of any.
-#[must_use]
 pub(crate) fn text(ratings: &EventRatings, look: Look) -> String {
     if is_empty(ratings) {
         return String::new();
@@ -32,7 +31,6 @@ pub(crate) fn text(ratings: &EventRatings, look: Look) -> String {
 }
 
 /// A section of a page; empty while nothing is known of any entry.
-#[must_use]
 pub(crate) fn html(ratings: &EventRatings) -> Markup {
     // The name alone stands to the left.
     let class = |column: usize| (column != 1).then_some("r");
@@ -116,7 +114,6 @@ fn rated(entry: &EntryRating) -> Option<&Rated> {
 }
 
 /// The whole list as `gate4k ratings` has it, with what is said of the entries.
-#[must_use]
 pub(crate) fn json(ratings: &EventRatings) -> Value {
     let mut value = document(&ratings.list, None, None);
     let entries: Vec<Value> = ratings

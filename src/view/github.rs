@@ -21,7 +21,6 @@ const LONGEST: usize = 2000;
 const LONGEST_TITLE: usize = 200;
 
 /// The commands, a line each.
-#[must_use]
 pub(crate) fn annotations<'a>(input: impl Into<ReportInput<'a>>, places: &BasePaths) -> String {
     let input = input.into();
     let mut out = String::new();
@@ -52,7 +51,6 @@ pub(crate) fn annotations<'a>(input: impl Into<ReportInput<'a>>, places: &BasePa
 }
 
 /// The annotation for a run that judged nothing.
-#[must_use]
 pub(crate) fn failure(why: &str) -> String {
     format!("::error title=gate4k::{}\n", data(&cut(&clean_lines(why), LONGEST)))
 }
@@ -135,7 +133,6 @@ fn property(text: &str) -> String {
 
 /// Lets the runner take `text` as text: without it, a line of a stranger that starts with `::` would be a
 /// command. `token` must be one that no stranger can guess.
-#[must_use]
 pub(crate) fn quoted(text: &str, token: &str) -> String {
     format!("::stop-commands::{token}\n{text}::{token}::\n")
 }

@@ -46,7 +46,6 @@ fn status_style(status: Status) -> Style {
 }
 
 /// The page of one entry.
-#[must_use]
 pub(crate) fn entry(report: &EntryReport, look: Look) -> String {
     let mut page = String::new();
     header(&mut page, report, look);
@@ -100,7 +99,6 @@ pub(crate) fn entry(report: &EntryReport, look: Look) -> String {
 }
 
 /// Findings that are of no entry, below the name of the file that they are on.
-#[must_use]
 pub(crate) fn config_findings(config_findings: &[ConfigFinding], look: Look) -> String {
     let mut page = String::new();
     for config_finding in config_findings {
@@ -240,7 +238,6 @@ fn summary_of(page: &mut String, found: &Finding, look: Look) {
 }
 
 /// The last line when several entries were asked for; none stands for one that was not judged.
-#[must_use]
 pub(crate) fn tally(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> String {
     let verdicts: Vec<Option<Verdict>> = verdicts.into_iter().collect();
     let words = [

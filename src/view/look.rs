@@ -13,7 +13,6 @@ pub struct Look {
 
 impl Look {
     /// A page of that many columns with what asks for something, for eyes.
-    #[must_use]
     pub fn of_width(width: usize) -> Look {
         Look { width, verbose: false, plain: false }
     }

@@ -26,20 +26,17 @@ enum Detail {
 }
 
 /// The page with all of it.
-#[must_use]
 pub(crate) fn check<'a>(input: impl Into<ReportInput<'a>>) -> String {
     page(input.into(), Detail::Whole)
 }
 
 /// The page of a run that judged nothing.
-#[must_use]
 pub(crate) fn failure(why: &str) -> String {
     format!("**gate4k judged nothing**\n\n    {}\n", clean_lines(why).replace('\n', "\n    "))
 }
 
 /// As [`check`] within `room` bytes: first the conversations go, then what passed, then all but the table,
 /// then rows of the table, and the page says so.
-#[must_use]
 pub(crate) fn within<'a>(input: impl Into<ReportInput<'a>>, room: usize) -> String {
     let input = input.into();
     let reports = input.entries;

@@ -4,7 +4,6 @@ use super::text::clean;
 
 /// For Markdown within a line, as GitHub reads it: no markup, no end of a table's cell, nobody notified by
 /// a name, no link that nobody wrote, no formula. It must not stand at the start of a line.
-#[must_use]
 pub(crate) fn markdown(text: &str) -> String {
     // An empty comment is what breaks up a word that would be linked, without a sign of its own.
     const NOTHING: &str = "<!-- -->";
@@ -44,7 +43,6 @@ pub(crate) fn markdown(text: &str) -> String {
 }
 
 /// Lines as they are, fenced off from Markdown by more backticks than any of them has.
-#[must_use]
 pub(crate) fn fenced(lines: &[String]) -> String {
     let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);

@@ -19,7 +19,6 @@ pub struct BasePaths {
 impl BasePaths {
     /// The path below the root, with `/` between its parts; the whole path where it lies elsewhere.
     /// Links are not followed: what counts is the name that the repository has.
-    #[must_use]
     pub(crate) fn relative(&self, path: &Path) -> PathBuf {
         let whole = plain(&plain(&self.base).join(path));
         match whole.strip_prefix(plain(&self.root)) {
@@ -30,13 +29,11 @@ impl BasePaths {
     }
 
     /// As [`BasePaths::relative`], as one harmless line.
-    #[must_use]
     pub(crate) fn line(&self, path: &Path) -> String {
         shown(&self.relative(path))
     }
 
     /// A reference of RFC 3986: relative below the root, `file:` elsewhere.
-    #[must_use]
     pub(crate) fn uri(&self, path: &Path) -> String {
         let relative = self.relative(path);
         let mut uri = String::new();

@@ -14,7 +14,6 @@ pub(crate) const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
 
 /// The list with BayesElo's columns, and the match where there are two engines; for those who hear it, and where the columns
 /// do not fit, a sentence for each engine.
-#[must_use]
 pub(crate) fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>, look: Look) -> String {
     let rows: Vec<_> =
         list.rated.iter().enumerate().map(|(number, rated)| cells(number + 1, rated)).collect();

@@ -7,7 +7,6 @@ use crate::event::replay::{Replay, StageReplay};
 use crate::model::words::counted;
 
 /// The replay as a text.
-#[must_use]
 pub(crate) fn text(replay: &Replay, look: Look) -> String {
     let mut out = format!("{}\n", replay.event);
     for stage in &replay.stages {

@@ -21,7 +21,6 @@ fn kind(rule: &Rule) -> &'static str {
 }
 
 /// One rule with its whole text.
-#[must_use]
 pub(crate) fn one(rule: &Rule, width: usize) -> String {
     let mut page = String::new();
     let lead =
@@ -42,7 +41,6 @@ fn without_title(text: &str) -> &str {
 }
 
 /// Every rule in a line.
-#[must_use]
 pub(crate) fn all(look: Look) -> String {
     let mut page = String::new();
     for rule in RULES {

@@ -59,7 +59,6 @@ pub(crate) enum Runner {
 
 impl Screen<'_> {
     /// All of it.
-    #[must_use]
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = wrap(&self.headline(), self.width);
         let open: Vec<&BroadcastGame> = self.broadcast.under_way().collect();
@@ -80,7 +79,6 @@ impl Screen<'_> {
     }
 
     /// The state of the event, in a line.
-    #[must_use]
     pub(crate) fn headline(&self) -> String {
         let mut line = state_line(self.config, self.broadcast);
         let ledger = &self.broadcast.ledger;
@@ -185,7 +183,6 @@ impl Screen<'_> {
 }
 
 /// The state of the event in a sentence.
-#[must_use]
 pub(crate) fn state_line(config: &EventConfig, broadcast: &Broadcast) -> String {
     format!("{} – {}", word(&config.event), state(&broadcast.ledger))
 }
@@ -215,7 +212,6 @@ pub(crate) fn waiting(
 }
 
 /// A move as it is told where nothing is drawn: `1-2.1 A – B: 12. Nf3 +0.31 depth 12/20, 1.25 s, 0:58 0:59`.
-#[must_use]
 pub(crate) fn move_line(game: &BroadcastGame, one: &ShownMove<'_>) -> String {
     let mut line = format!("{} {}: {}", game.key(), players(game), numbered(one));
     match one.ply {
@@ -231,13 +227,11 @@ pub(crate) fn move_line(game: &BroadcastGame, one: &ShownMove<'_>) -> String {
 }
 
 /// The beginning of a game as it is told where nothing is drawn.
-#[must_use]
 pub(crate) fn begin_line(config: &EventConfig, game: &BroadcastGame) -> String {
     format!("{} {}: begins, {}", game.key(), players(game), place(config, game))
 }
 
 /// The end of a game as it is told where nothing is drawn; none while it is played.
-#[must_use]
 pub(crate) fn end_line(game: &BroadcastGame) -> Option<String> {
     let how = match (&game.finished, &game.annulled) {
         (Some(finished), _) => told(&finished.ending()),

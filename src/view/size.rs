@@ -136,7 +136,6 @@ pub(crate) fn lines(size: &SizeFigures, look: Look) -> String {
 }
 
 /// The page of `gate4k size`.
-#[must_use]
 pub(crate) fn human(entry: &EntrySize, look: Look) -> String {
     let width = look.width;
     let bold = Style::new().bold();

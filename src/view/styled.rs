@@ -11,7 +11,6 @@ const CODE: Style = AnsiColor::Cyan.on_default();
 const QUOTE: Style = Style::new().dimmed();
 
 /// A text in Markdown, such as the rules have: paragraphs, lists, quotations, code.
-#[must_use]
 pub(super) fn text(markdown: &str, width: usize) -> String {
     let mut page = Page { width, ..Page::default() };
     for event in Parser::new(markdown) {

@@ -23,7 +23,6 @@ pub(crate) struct TableRow {
 
 impl TableRow {
     /// Of an entry that was judged.
-    #[must_use]
     pub(crate) fn judged(report: &EntryReport) -> TableRow {
         TableRow {
             path: shown(&report.path),
@@ -36,7 +35,6 @@ impl TableRow {
     }
 
     /// Of one that was not, and why.
-    #[must_use]
     pub(crate) fn not_judged(path: &Path, why: &str) -> TableRow {
         TableRow {
             path: shown(path),
@@ -50,7 +48,6 @@ impl TableRow {
 }
 
 /// The table with the tally below.
-#[must_use]
 pub(crate) fn table(rows: &[TableRow], look: Look) -> String {
     if look.plain {
         return in_words(rows, look.width);

@@ -9,14 +9,12 @@ use crate::model::text::{escape, without_commands};
 /// The columns of a page on standard output: those of the terminal, or fewer where `COLUMNS` asks for fewer; where there
 /// is no terminal, those that `COLUMNS` names, else 100. Narrower than 40 no layout makes sense, wider than 200 no line is
 /// read.
-#[must_use]
 pub(crate) fn width() -> usize {
     width_from(columns_wanted(), real_width(std::io::stdout())).clamp(40, 200)
 }
 
 /// The columns after which a terminal breaks a line by itself, in the midst of a word; none where the stream is no
 /// terminal.
-#[must_use]
 pub(crate) fn terminal_width(stream: impl AsFd) -> Option<usize> {
     real_width(stream).map(|real| width_from(columns_wanted(), Some(real)).max(10))
 }
@@ -48,7 +46,6 @@ pub(super) fn columns(text: &str) -> usize {
 
 /// Breaks a line at blanks so that no part takes more than `width` columns. A line that fits keeps its blanks as they
 /// are; a word that is longer than a line is left whole, since it is mostly a path that somebody wants to copy.
-#[must_use]
 pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     if columns(line) <= width {
         return vec![line.to_owned()];
@@ -75,7 +72,6 @@ pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
 }
 
 /// A line broken to fit; what follows its first part stands a little further in.
-#[must_use]
 pub(crate) fn fit(line: &str, width: usize) -> String {
     if columns(line) <= width {
         return line.to_owned();

@@ -49,7 +49,6 @@ pub(crate) struct BracketMatch {
 
 impl BracketMatch {
     /// The engine that has won it.
-    #[must_use]
     pub(crate) fn winner(&self) -> Option<&str> {
         match self.sides.get(self.winner?)? {
             Side::Engine(name) => Some(name),
@@ -90,7 +89,6 @@ enum Source {
 }
 
 /// The bracket of a stage that has begun; none where it is no knockout.
-#[must_use]
 pub(crate) fn bracket(
     config: &EventConfig,
     broadcast: &Broadcast,

@@ -24,7 +24,6 @@ pub(crate) struct EventChanges {
 
 impl EventChanges {
     /// True if nothing has changed.
-    #[must_use]
     pub(crate) fn is_none(&self) -> bool {
         self.games.is_empty() && !self.has_turned && !self.is_anew
     }
@@ -44,7 +43,6 @@ pub(crate) struct Follower {
 
 impl Follower {
     /// Begins before the first record.
-    #[must_use]
     pub(crate) fn new(config: &EventConfig) -> Follower {
         Follower {
             reader: Reader::new(&config.journal),
@@ -108,7 +106,6 @@ pub(crate) struct Running {
 
 impl Running {
     /// The games of a live file; none where there is no such file, or it is none.
-    #[must_use]
     pub(crate) fn read(path: &Path) -> Vec<Running> {
         #[derive(Deserialize)]
         struct Document {

@@ -74,39 +74,33 @@ pub(crate) struct BroadcastGame {
 
 impl BroadcastGame {
     /// Its place.
-    #[must_use]
     pub(crate) fn key(&self) -> GameKey {
         GameKey { stage: self.started.stage, at: self.started.place() }
     }
 
     /// True if it is being played, or waits to go on.
-    #[must_use]
     pub(crate) fn is_open(&self) -> bool {
         self.finished.is_none() && self.annulled.is_none()
     }
 
     /// The position before its first move, as FEN.
-    #[must_use]
     pub(crate) fn start(&self) -> &str {
         const CLASSICAL: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         self.started.start.as_deref().unwrap_or(CLASSICAL)
     }
 
     /// The side to move after so many plies.
-    #[must_use]
     pub(crate) fn turn_after(&self, plies: usize) -> Color {
         let is_black = self.start().split(' ').nth(1) == Some("b");
         Color::from_white(plies.is_multiple_of(2) != is_black)
     }
 
     /// The plies on the board, those of the opening among them.
-    #[must_use]
     pub(crate) fn length(&self) -> usize {
         self.started.opening.split_ascii_whitespace().count() + self.plies.len()
     }
 
     /// As PGN; none while it is played.
-    #[must_use]
     pub(crate) fn pgn(&self, config: &EventConfig, ledger: &Ledger) -> Option<String> {
         let finished = self.finished.as_ref()?;
         let end = End { ending: finished.ending(), lasted: finished.lasted };
@@ -114,13 +108,11 @@ impl BroadcastGame {
     }
 
     /// As PGN for those who follow it, with its moves so far, and with what relays of broadcasts read.
-    #[must_use]
     pub(crate) fn relay_pgn(&self, config: &EventConfig, ledger: &Ledger) -> Option<String> {
         self.so_far(config, ledger, Style::Relay)
     }
 
     /// As PGN in the event's own form, with its moves so far.
-    #[must_use]
     pub(crate) fn live_pgn(&self, config: &EventConfig, ledger: &Ledger) -> Option<String> {
         self.so_far(config, ledger, Style::Event)
     }
@@ -306,7 +298,6 @@ impl Broadcast {
     }
 
     /// The games that have ended, in the order in which they did.
-    #[must_use]
     pub(crate) fn finished(&self) -> Vec<&BroadcastGame> {
         let ended =
             |game: &&BroadcastGame| game.finished.as_ref().map(|finished| finished.at.clone());
@@ -318,7 +309,6 @@ impl Broadcast {
 
     /// The games under way as PGN with their moves so far, and behind them those that ended last, as many as are
     /// played at a time: whoever asks now and then sees each end.
-    #[must_use]
     pub(crate) fn live_pgn(&self, config: &EventConfig) -> String {
         let last = self.finished();
         let last = last.iter().rev().take(config.concurrency.get()).copied();
@@ -327,7 +317,6 @@ impl Broadcast {
     }
 
     /// The goals of a stage's games (rule 3) with the sides that hold them, in words; none of a game that has none.
-    #[must_use]
     pub(crate) fn goals(&self, config: &EventConfig, stage: usize) -> BTreeMap<GameKey, String> {
         let (Some(state), Some(of)) = (self.ledger.stages.get(stage), config.stages.get(stage))
         else {
@@ -343,7 +332,6 @@ impl Broadcast {
     }
 
     /// A stage that has begun, counted.
-    #[must_use]
     pub(crate) fn table(&self, config: &EventConfig, stage: usize) -> Option<StageTable> {
         let state = self.ledger.stages.get(stage)?;
         let of = config.stages.get(stage)?;

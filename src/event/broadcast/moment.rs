@@ -13,13 +13,11 @@ use crate::game::moment;
 
 impl BroadcastGame {
     /// The lines that an engine of a side is told from its start on until it has to move where the game stands.
-    #[must_use]
     pub(crate) fn moment(&self, config: &EventConfig, side: Color) -> Vec<String> {
         self.moment_after(self.plies.len(), self.clocks, config, side)
     }
 
     /// The position and the question to which the move of that number, from 0, is the answer.
-    #[must_use]
     pub(crate) fn question(&self, number: usize, config: &EventConfig, side: Color) -> Vec<String> {
         let before = number.checked_sub(1).and_then(|before| self.plies.get(before));
         let clocks = before.map_or(self.started.clocks, |before| before.clocks);

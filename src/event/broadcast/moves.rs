@@ -70,7 +70,6 @@ struct SoFar {
 
 impl BroadcastGame {
     /// Its moves, the opening's first; they end before one that is not legal.
-    #[must_use]
     pub(crate) fn moves(&self) -> Vec<ShownMove<'_>> {
         let mut shown = self.shown.0.take().unwrap_or_else(|| self.opening_steps());
         let known = shown.steps.len() - shown.book;
@@ -92,7 +91,6 @@ impl BroadcastGame {
     }
 
     /// The positions along the line that was expected at one of its moves, as FEN.
-    #[must_use]
     pub(crate) fn line_fens(&self, moves: &[ShownMove<'_>], number: usize) -> Vec<String> {
         let before = number.checked_sub(1).and_then(|before| moves.get(before));
         let fen = before.map_or(self.start(), |before| &before.fen).parse::<Fen>().ok();

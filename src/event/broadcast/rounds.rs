@@ -43,7 +43,6 @@ pub(crate) struct Rounds {
 }
 
 /// The rounds of a stage that has begun, by its timetable; none where it is no Swiss.
-#[must_use]
 pub(crate) fn rounds(
     config: &EventConfig,
     broadcast: &Broadcast,

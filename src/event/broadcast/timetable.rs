@@ -36,7 +36,6 @@ pub(crate) enum GameState {
 }
 
 /// The games of a stage, as far as its engines are known and they are planned, in the order of rounds.
-#[must_use]
 pub(crate) fn timetable(
     config: &EventConfig,
     broadcast: &Broadcast,
@@ -198,7 +197,6 @@ fn length(config: &EventConfig, broadcast: &Broadcast) -> Duration {
 }
 
 /// The number of games of a stage that have ended, and of those that are planned in all.
-#[must_use]
 pub(crate) fn progress(
     config: &EventConfig,
     broadcast: &Broadcast,

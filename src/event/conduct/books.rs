@@ -119,13 +119,11 @@ pub(crate) struct StageBook {
 
 impl StageBook {
     /// The openings, in the order of the stage.
-    #[must_use]
     pub(crate) fn openings(&self) -> &[Opening] {
         &self.openings
     }
 
     /// The files.
-    #[must_use]
     pub(crate) fn files(&self) -> &[Book] {
         &self.files
     }
@@ -136,7 +134,6 @@ impl StageBook {
     }
 
     /// As the journal keeps it.
-    #[must_use]
     pub(super) fn frozen(&self, stage: &Stage) -> FrozenBook {
         let mut sums = self.files.iter().map(|file| file.sha256().to_owned());
         let opening = |one: &Opening| {
@@ -152,7 +149,6 @@ impl StageBook {
 }
 
 /// The openings that each file of a stage must hold, in their order.
-#[must_use]
 pub(crate) fn needed(stage: &Stage) -> Vec<usize> {
     let mut needed = vec![0; stage.books.len()];
     match &stage.format {

@@ -292,7 +292,6 @@ mod time {
 
 /// Returns the format of each stage of an event, by the stage's name, as its settings have it; empty where these are of
 /// another kind.
-#[must_use]
 pub(crate) fn formats(settings: &str) -> BTreeMap<String, StageFormat> {
     #[derive(Deserialize)]
     struct Stages {
@@ -407,7 +406,6 @@ impl EventConfig {
 
     /// True if these settings differ from those of a journal in nothing but `admit-undecided`, which `gate4k event run` advises
     /// when some entries are in the journal already.
-    #[must_use]
     pub(crate) fn admits_otherwise(&self, before: &str) -> bool {
         let but_for_it = |text: &str| {
             let mut all: toml::Table = toml::from_str(text).ok()?;
@@ -418,7 +416,6 @@ impl EventConfig {
     }
 
     /// The marker that asks a runner to pause.
-    #[must_use]
     pub(crate) fn pause_marker(&self) -> PathBuf {
         let mut name = self.journal.clone().into_os_string();
         name.push(".pause");
@@ -426,19 +423,16 @@ impl EventConfig {
     }
 
     /// The file with the games under way, where a runner keeps one.
-    #[must_use]
     pub(crate) fn live_file(&self) -> PathBuf {
         self.journal.with_extension("live.json")
     }
 
     /// The directory with a folder for each crash.
-    #[must_use]
     pub(crate) fn crashes(&self) -> PathBuf {
         self.journal.with_extension("crashes")
     }
 
     /// The clocks of its stages, in their order.
-    #[must_use]
     pub(crate) fn clocks(&self) -> String {
         let mut clocks: Vec<String> = Vec::new();
         for stage in &self.stages {
@@ -451,7 +445,6 @@ impl EventConfig {
     }
 
     /// A game's id: the same whenever and wherever the event is played.
-    #[must_use]
     pub fn game_id(&self, stage: &Stage, at: RoundGame, white: &str, black: &str) -> String {
         let words = [&self.event, &stage.name, &at.to_string(), white, black].map(slug);
         words.join("/")

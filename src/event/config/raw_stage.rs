@@ -41,7 +41,6 @@ pub(super) struct RawStage {
 
 impl RawStage {
     /// True if its engines are seated by their places in what was played before.
-    #[must_use]
     pub(super) fn is_seated_by_ranking(&self) -> bool {
         let is_by_lot = |draw: &Spanned<SeatDraw>| {
             matches!(draw.get_ref(), SeatDraw::Alphabetical | SeatDraw::Shuffle(_))

@@ -498,7 +498,6 @@ pub(crate) fn template(
 const BOOK: &str = "book = ";
 
 /// The books that the text of an event file names, each once.
-#[must_use]
 pub(crate) fn books_of(text: &str) -> Vec<&str> {
     let mut books = Vec::new();
     for names in text.lines().filter_map(|line| line.strip_prefix(BOOK)) {

@@ -43,7 +43,6 @@ pub struct PlayedPairing {
 
 impl PlayedPairing {
     /// The colour of a seat; none where it did not play.
-    #[must_use]
     pub fn color(&self, seat: Seat) -> Option<Color> {
         match seat {
             seat if seat == self.white => Some(Color::White),
@@ -53,7 +52,6 @@ impl PlayedPairing {
     }
 
     /// The points of a seat in this game.
-    #[must_use]
     pub fn points(&self, seat: Seat) -> HalfPoints {
         self.color(seat).and_then(|color| self.result.points(color)).unwrap_or_default()
     }
@@ -77,7 +75,6 @@ pub struct Past {
 
 impl Past {
     /// The same without the games and byes of a round and of all later ones.
-    #[must_use]
     pub fn before(&self, round: u32) -> Past {
         let earlier = self.games.values().filter(|game| game.at.round < round);
         Past {
@@ -90,7 +87,6 @@ impl Past {
     }
 
     /// The order that organisers gave to exactly these seats; none where they gave none.
-    #[must_use]
     pub(crate) fn decision(&self, seats: &[Seat]) -> Option<&[Seat]> {
         let is_of = |order: &&Vec<Seat>| {
             order.len() == seats.len() && seats.iter().all(|seat| order.contains(seat))
@@ -99,13 +95,11 @@ impl Past {
     }
 
     /// The number of a seat among those that play no more, in the order in which they left; none of one that plays.
-    #[must_use]
     pub fn left(&self, seat: Seat) -> Option<usize> {
         self.out.iter().position(|(out, _)| *out == seat)
     }
 
     /// True if a round is paired with a seat.
-    #[must_use]
     pub fn is_paired(&self, seat: Seat, round: u32) -> bool {
         self.out.iter().all(|(out, first)| *out != seat || round < *first)
     }
@@ -151,7 +145,6 @@ pub enum Next {
 }
 
 /// The points of a seat in the games of the past.
-#[must_use]
 pub(crate) fn points(past: &Past, seat: Seat) -> HalfPoints {
     past.games.values().map(|game| game.points(seat)).sum()
 }

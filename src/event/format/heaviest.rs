@@ -50,7 +50,6 @@ impl Sub for PairWeight {
 
 /// The partner of each node in a heaviest matching. `weight` tells what an edge weighs, more than nothing, and is none
 /// where there is no edge.
-#[must_use]
 pub(super) fn heaviest(
     nodes: usize,
     weight: impl Fn(usize, usize) -> Option<PairWeight>,

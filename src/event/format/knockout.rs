@@ -90,7 +90,6 @@ struct Further {
 
 impl Knockout {
     /// The rounds of so many seats.
-    #[must_use]
     pub(crate) fn rounds(seats: usize) -> u32 {
         seats.max(2).next_power_of_two().trailing_zeros()
     }
@@ -118,7 +117,6 @@ impl Knockout {
     }
 
     /// Every match that can be told by the winners so far: `won` tells who won a match by its number.
-    #[must_use]
     pub(crate) fn bracket(
         &self,
         seats: usize,
@@ -193,7 +191,6 @@ impl Knockout {
 
     /// Its matches with the number of each one's book, from 0, where each round has its own; the match for the third place
     /// has the final's, or one before it.
-    #[must_use]
     pub(crate) fn by_book(&self, seats: usize, books: usize) -> Vec<(usize, Encounter)> {
         let all = self.bracket(seats, |one| Some(one.white)).encounters;
         let last = all.last().map(|one| one.number);
@@ -206,13 +203,11 @@ impl Knockout {
     }
 
     /// The number of its matches, where all are played.
-    #[must_use]
     pub(crate) fn matches(&self, seats: usize) -> usize {
         self.bracket(seats, |one| Some(one.white)).encounters.len()
     }
 
     /// The opening of a game for which the book has none any more: its match's own come again.
-    #[must_use]
     pub(crate) fn again(&self, seats: usize, at: RoundGame) -> Option<OpeningIndex> {
         let all = self.bracket(seats, |one| Some(one.white)).encounters;
         let one = all.into_iter().find(|one| one.number == at.round)?;
@@ -221,7 +216,6 @@ impl Knockout {
     }
 
     /// True if the players of match `later` depend on the result of match `from`; both are match numbers.
-    #[must_use]
     pub(crate) fn follows(&self, seats: usize, later: u32, from: u32) -> bool {
         let find = |bracket: KnockoutBracket, number: u32| {
             bracket.encounters.into_iter().find(|one| one.number == number)
@@ -239,7 +233,6 @@ impl Knockout {
     }
 
     /// The pairs that each match was played on for since it was level, by its number.
-    #[must_use]
     pub(crate) fn beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
         let bracket = self.bracket(seats, |one| winner(past, one));
         let beyond = |one: &Encounter| {
@@ -249,7 +242,6 @@ impl Knockout {
     }
 
     /// The matches that are level and played on, by their numbers, with their seats.
-    #[must_use]
     pub(crate) fn level(&self, seats: usize, past: &Past) -> Vec<(u32, [Seat; 2])> {
         let bracket = self.bracket(seats, |one| winner(past, one));
         let open = bracket.encounters.iter().filter(|one| winner(past, one).is_none());
@@ -258,7 +250,6 @@ impl Knockout {
     }
 
     /// Returns the winner of the final; none while it is played.
-    #[must_use]
     pub(crate) fn champion(&self, seats: usize, past: &Past) -> Option<Seat> {
         let bracket = self.bracket(seats, |one| winner(past, one));
         // The final is the last match, and the one for the third place comes before it.
@@ -267,7 +258,6 @@ impl Knockout {
     }
 
     /// Returns the next step: of each match under way the games that no early end can take away.
-    #[must_use]
     pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let bracket = self.bracket(seats, |one| winner(past, one));
         let mut due = Vec::new();
@@ -281,7 +271,6 @@ impl Knockout {
 }
 
 /// Returns the winner of a match; none while it is played.
-#[must_use]
 pub(crate) fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
     if let MatchState::Won(seat, _) = one.format.after(&results(past, one)) {
         return Some(if seat.0 == 0 { one.white } else { one.black });
@@ -317,7 +306,6 @@ impl Encounter {
     }
 
     /// A game of it, from 0. Its place names the match and the game within it.
-    #[must_use]
     pub(crate) fn due(&self, game: usize) -> Due {
         let is_reverse = game % 2 == 1;
         let pair = game / 2;
@@ -372,7 +360,6 @@ impl KnockoutBracket {
     }
 
     /// Returns the seats by place, the winner first; the seats of a group share a place.
-    #[must_use]
     pub(crate) fn places(&self) -> Vec<Vec<Seat>> {
         let seats = |group: &Vec<BracketPlace>| -> Vec<Seat> {
             let taken = group.iter().filter_map(|place| match place {
@@ -386,7 +373,6 @@ impl KnockoutBracket {
 }
 
 /// The seeds (from 0) of an equal-distance bracket in the order of its places: 1,32 meet only in the end.
-#[must_use]
 pub(crate) fn equal_distance(seats: usize) -> Vec<Seat> {
     let size = seats.max(2).next_power_of_two();
     let mut places = vec![0usize];
@@ -400,7 +386,6 @@ pub(crate) fn equal_distance(seats: usize) -> Vec<Seat> {
 
 /// The seeds (from 0) of a bracket of 32 in the order of its places, where the first eight are set at equal
 /// distances and all others are drawn by lot (EDPS8-RRC). The same shuffle gives the same bracket.
-#[must_use]
 pub(crate) fn pre_seeded(shuffle: u64) -> Vec<Seat> {
     const SET: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
     let mut rest: Vec<usize> = (8..32).collect();

@@ -33,7 +33,6 @@ pub(crate) struct MatchFormat {
 
 impl MatchFormat {
     /// A match that goes on by single pairs until one is decisive.
-    #[must_use]
     pub(crate) fn until_decisive(pairs: NonZeroU32, early: bool) -> MatchFormat {
         MatchFormat { pairs, early, then: vec![MatchPart { pairs: NonZeroU32::MIN, again: true }] }
     }
@@ -50,7 +49,6 @@ impl MatchFormat {
     }
 
     /// The part that a game belongs to, by its round: 0 for the match itself, then the place in `then`, from 1.
-    #[must_use]
     pub(crate) fn part(&self, round: u32) -> usize {
         let mut left = round.saturating_sub(1) / 2;
         if left < self.pairs.get() {
@@ -68,7 +66,6 @@ impl MatchFormat {
 
     /// Returns the state after these results (seat 0's view, in order): the number of games that are sure to be due, or
     /// the winner; level where nothing is left to play.
-    #[must_use]
     pub(crate) fn after(&self, results: &[GameResult]) -> MatchState {
         let mut rest = results;
         for (pairs, early) in self.parts() {
@@ -97,7 +94,6 @@ impl MatchFormat {
     }
 
     /// True if all before a further part is played and level, and nothing of that part is.
-    #[must_use]
     pub(crate) fn is_level(&self, results: &[GameResult]) -> bool {
         if !matches!(self.after(results), MatchState::Due(_)) {
             return false;
@@ -114,13 +110,11 @@ impl MatchFormat {
     }
 
     /// The results between seats 0 and 1.
-    #[must_use]
     pub(crate) fn results(past: &Past) -> Vec<GameResult> {
         in_sequence(|number| past.games.get(&game(number).at))
     }
 
     /// Returns the next step between seats 0 and 1.
-    #[must_use]
     pub(crate) fn next(&self, past: &Past) -> Next {
         let results = MatchFormat::results(past);
         if let Some([first, ..]) = past.decision(&[Seat(0), Seat(1)])

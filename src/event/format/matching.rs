@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 /// A largest matching of a graph that is told by its adjacency lists: the partner of each node.
-#[must_use]
 pub(super) fn largest(graph: &[Vec<usize>]) -> Vec<Option<usize>> {
     let mut search = PairingSearch { graph, partner: vec![None; graph.len()] };
     for root in 0..graph.len() {
@@ -15,7 +14,6 @@ pub(super) fn largest(graph: &[Vec<usize>]) -> Vec<Option<usize>> {
 }
 
 /// True if the graph has a perfect matching.
-#[must_use]
 pub(super) fn is_perfect(graph: &[Vec<usize>]) -> bool {
     largest(graph).iter().all(Option::is_some)
 }

@@ -43,7 +43,6 @@ pub(crate) enum Format {
 
 impl Format {
     /// Returns the reason why so many seats cannot play it; none where they can.
-    #[must_use]
     pub(crate) fn refusal(&self, seats: usize) -> Option<String> {
         let (is_right, wanted) = match self {
             Format::RoundRobin(_) => {
@@ -76,7 +75,6 @@ impl Format {
     }
 
     /// The openings that it needs, each encounter its own; those of a tie that is played on left out.
-    #[must_use]
     pub(crate) fn openings(&self, seats: usize) -> usize {
         let everybody =
             |doubles: NonZeroU32| doubles.get() as usize * (seats * seats.saturating_sub(1) / 2);
@@ -96,7 +94,6 @@ impl Format {
     }
 
     /// The games of an encounter.
-    #[must_use]
     pub(crate) fn games_each(&self) -> usize {
         match self {
             Format::Swiss(swiss) => swiss.games.get() as usize,
@@ -106,13 +103,11 @@ impl Format {
     }
 
     /// True if the format itself ranks the seats, and not the points of all its games.
-    #[must_use]
     pub(crate) fn ranks(&self) -> bool {
         matches!(self, Format::Match(_) | Format::Knockout(_) | Format::Playoff(_))
     }
 
     /// True if the pairing of game `later` followed from the result of game `from`.
-    #[must_use]
     pub(crate) fn follows(
         &self,
         seats: usize,
@@ -129,7 +124,6 @@ impl Format {
     }
 
     /// Returns the next step of a stage of so many seats after its past.
-    #[must_use]
     pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         match self {
             Format::RoundRobin(format) => format.next(seats, past),

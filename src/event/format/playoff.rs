@@ -34,13 +34,11 @@ struct Standing {
 
 impl Playoff {
     /// Returns the next step of the playoff.
-    #[must_use]
     pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         self.played(seats, past, |_| {})
     }
 
     /// The seats that play on, where a go is due of which nothing is played.
-    #[must_use]
     pub(crate) fn level(&self, seats: usize, past: &Past) -> Option<Vec<Seat>> {
         let mut last = Vec::new();
         let next = self.played(seats, past, |go| last = go.to_vec());
@@ -52,7 +50,6 @@ impl Playoff {
     }
 
     /// True if the pairing of round `later` followed from the results of round `from`, which is of an earlier go.
-    #[must_use]
     pub(crate) fn follows(&self, seats: usize, past: &Past, later: u32, from: u32) -> bool {
         let mut ends = Vec::new();
         self.played(seats, past, |go| ends.extend(go.iter().map(|due| due.at.round).max()));

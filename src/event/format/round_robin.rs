@@ -23,7 +23,6 @@ impl PairOrder {
     pub(crate) const ALL: [PairOrder; 2] = [PairOrder::Berger, PairOrder::Rotation];
 
     /// Its word in an event file.
-    #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {
             PairOrder::Berger => "berger",
@@ -44,19 +43,16 @@ pub(crate) struct RoundRobin {
 
 impl RoundRobin {
     /// So many double round robins.
-    #[must_use]
     pub(crate) fn of_doubles(doubles: NonZeroU32, order: PairOrder) -> RoundRobin {
         RoundRobin { cycles: doubles.saturating_mul(NonZeroU32::MIN.saturating_add(1)), order }
     }
 
     /// Its double round robins; of one that is not whole there are openings all the same.
-    #[must_use]
     pub(crate) fn doubles(&self) -> NonZeroU32 {
         NonZeroU32::new(self.cycles.get().div_ceil(2)).unwrap_or(NonZeroU32::MIN)
     }
 
     /// Its length in words, such as `2 double round robins`.
-    #[must_use]
     pub(crate) fn in_words(&self) -> String {
         let cycles = self.cycles.get();
         let (number, kind) = match cycles.is_multiple_of(2) {
@@ -123,7 +119,6 @@ impl RoundRobin {
     }
 
     /// Returns the games that are due, or the end.
-    #[must_use]
     pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let due = open(self.games(seats).unwrap_or_default(), past);
         if !due.is_empty() {

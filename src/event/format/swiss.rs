@@ -33,7 +33,6 @@ pub(crate) struct SwissRound {
 impl Swiss {
     /// The seats in the order of seeds: section g takes its equal share of those that are left, and seeds run
     /// through the sections, first the best of each.
-    #[must_use]
     pub(crate) fn seeds(&self, seats: usize) -> Vec<Seat> {
         let sections = (self.sections.get() as usize).clamp(1, seats.max(1));
         let mut first = 0;
@@ -51,7 +50,6 @@ impl Swiss {
     }
 
     /// The points of a seat; a bye counts as many wins as an encounter has games.
-    #[must_use]
     pub(crate) fn points(&self, past: &Past, seat: Seat) -> HalfPoints {
         let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
         let full = HalfPoints(2 * self.games.get());
@@ -67,7 +65,6 @@ impl Swiss {
     }
 
     /// The pairings of a round, from 1, by what was played before it.
-    #[must_use]
     pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> SwissRound {
         let past = past.before(round);
         let mut order = self.order(seats, &past, round);
@@ -84,7 +81,6 @@ impl Swiss {
     }
 
     /// White and Black of the first game of any two that meet in a round.
-    #[must_use]
     pub(crate) fn colors(
         &self,
         seats: usize,
@@ -118,7 +114,6 @@ impl Swiss {
     }
 
     /// Returns the next step of the stage: a bye, the games that are due, or the end.
-    #[must_use]
     pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
         let last = self.rounds.get();
         let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
@@ -140,7 +135,6 @@ impl Swiss {
     }
 
     /// The games of a round, the worst pair first.
-    #[must_use]
     pub(crate) fn games_of(&self, round: &SwissRound, seats: usize, number: u32) -> Vec<Due> {
         let each = self.games.get();
         let per_round = u32::try_from(seats / 2).unwrap_or(u32::MAX);

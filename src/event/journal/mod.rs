@@ -183,7 +183,6 @@ struct Position {
 const LONGEST: u64 = 64 << 20;
 
 /// True if a file begins as a journal does.
-#[must_use]
 pub(crate) fn is_journal(path: &Path) -> bool {
     let Ok(file) = open(path) else { return false };
     let mut head = Vec::new();
@@ -193,7 +192,6 @@ pub(crate) fn is_journal(path: &Path) -> bool {
 }
 
 /// The first line of a journal with its end; none where it is not there whole.
-#[must_use]
 pub(crate) fn first_line(path: &Path) -> Option<Vec<u8>> {
     let mut line = Vec::new();
     BufReader::new(open(path).ok()?.take(LONGEST)).read_until(b'\n', &mut line).ok()?;
@@ -242,7 +240,6 @@ pub(crate) fn read_of<R: Kept>(
 }
 
 /// The record in a line that was read before.
-#[must_use]
 pub(crate) fn record_in<R: Kept>(line: &[u8]) -> Option<R> {
     let text = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     serde_json::from_str(line::read(text)?.record).ok()
@@ -282,7 +279,6 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Begins at the first record.
-    #[must_use]
     pub(crate) fn new(path: &Path) -> Reader {
         Reader { path: path.to_owned(), at: Position::default() }
     }
@@ -531,7 +527,6 @@ impl<R: Kept> JournalOf<R> {
 }
 
 /// True if a runner writes to a journal just now.
-#[must_use]
 pub(crate) fn is_in_use(path: &Path) -> bool {
     let locked = open(path).map(|file| Flock::lock(file, FlockArg::LockSharedNonblock));
     matches!(locked, Ok(Err((_, Errno::EWOULDBLOCK))))

@@ -21,14 +21,12 @@ pub struct StageFinished {
 
 impl StageFinished {
     /// An outcome by the places of the engines; each group is one place.
-    #[must_use]
     pub(crate) fn of(stage: usize, places: &[Vec<String>], promoted: Vec<String>) -> StageFinished {
         let shared = places.iter().filter(|group| group.len() > 1).cloned().collect();
         StageFinished { stage, order: places.concat(), promoted, shared }
     }
 
     /// Returns the places, the best first; the engines of a group share one.
-    #[must_use]
     pub(crate) fn places(&self) -> Vec<Vec<String>> {
         let mut rest = &self.order[..];
         let mut places = Vec::new();
@@ -42,13 +40,11 @@ impl StageFinished {
     }
 
     /// Returns the winner, or those that share the first place.
-    #[must_use]
     pub(crate) fn winners(&self) -> Vec<String> {
         self.places().into_iter().next().unwrap_or_default()
     }
 
     /// Returns the outcome in words: `A and B go on`, and of the last stage `A wins`.
-    #[must_use]
     pub(crate) fn in_words(&self, is_last: bool) -> String {
         let winners = self.winners();
         if is_last && winners.len() > 1 && winners == self.promoted {
@@ -69,7 +65,6 @@ impl StageFinished {
 }
 
 /// The winners of an event, in words.
-#[must_use]
 pub(crate) fn won_by(winners: &[String]) -> String {
     match winners {
         [alone] => format!("{alone} wins"),

@@ -148,7 +148,6 @@ pub struct Frozen {
 
 impl Frozen {
     /// Returns what is not as it was: the file, its sum before and its sum now. Files that were not frozen are passed over.
-    #[must_use]
     pub(crate) fn difference(&self, now: &Frozen) -> Option<(String, String, String)> {
         let none = || "none".to_owned();
         let json = |of: &Frozen| of.engines_json.clone().unwrap_or_else(none);
@@ -226,7 +225,6 @@ pub struct StageStarted {
 
 impl StageStarted {
     /// An engine with the rating that it entered with.
-    #[must_use]
     pub(crate) fn player(&self, name: &str) -> ListedPlayer {
         ListedPlayer { name: name.to_owned(), rating: self.ratings.get(name).copied() }
     }
@@ -263,7 +261,6 @@ pub struct FrozenBook {
 
 impl FrozenBook {
     /// An opening as it stands here.
-    #[must_use]
     pub(crate) fn opening(start: Option<&str>, moves: &str) -> String {
         let words = [start.unwrap_or_default(), moves];
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -310,13 +307,11 @@ pub struct GameStarted {
 
 impl GameStarted {
     /// Its place in the schedule.
-    #[must_use]
     pub(crate) fn place(&self) -> RoundGame {
         RoundGame { round: self.round, game: self.game }
     }
 
     /// Its opening as a [`FrozenBook`] has it.
-    #[must_use]
     pub(crate) fn frozen_opening(&self) -> String {
         FrozenBook::opening(self.start.as_deref(), &self.opening)
     }
@@ -451,13 +446,11 @@ pub struct GameFinished {
 
 impl GameFinished {
     /// Its place in the schedule.
-    #[must_use]
     pub(crate) fn place(&self) -> RoundGame {
         RoundGame { round: self.round, game: self.game }
     }
 
     /// The result.
-    #[must_use]
     pub(crate) fn result(&self) -> GameResult {
         GameResult::from_word(&self.result).unwrap_or(GameResult::Unfinished)
     }
@@ -475,7 +468,6 @@ impl GameFinished {
     }
 
     /// The end of the game.
-    #[must_use]
     pub(crate) fn ending(&self) -> GameEnding {
         GameEnding { result: self.result(), reason: self.reason.clone() }
     }
@@ -513,13 +505,11 @@ pub(crate) enum AfterAnnulment {
 
 impl Annulled {
     /// Its place in the schedule.
-    #[must_use]
     pub(crate) fn place(&self) -> RoundGame {
         RoundGame { round: self.round, game: self.game }
     }
 
     /// In a line.
-    #[must_use]
     pub(crate) fn in_words(&self) -> String {
         let what = match self.then {
             AfterAnnulment::Nothing => "annulled",

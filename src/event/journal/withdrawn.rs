@@ -60,7 +60,6 @@ pub struct Walkover {
 
 impl Walkover {
     /// Its place in the schedule.
-    #[must_use]
     pub fn place(&self) -> RoundGame {
         RoundGame { round: self.round, game: self.game }
     }
@@ -68,7 +67,6 @@ impl Walkover {
 
 impl Withdrawn {
     /// The walkovers as the opponent's bye: in a round there is but one opponent. None where there are none.
-    #[must_use]
     pub fn walkover(&self) -> Option<Bye> {
         let first = self.walkovers.first()?;
         let winner = if first.white == self.engine { &first.black } else { &first.white };
@@ -77,7 +75,6 @@ impl Withdrawn {
     }
 
     /// In a line.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let then = match (self.played, self.walkover()) {
             (WithdrawnGames::Annulled, _) => {

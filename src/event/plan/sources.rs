@@ -29,7 +29,6 @@ pub(crate) enum PlaceRange {
 
 impl PlaceRange {
     /// The places of a ranking of `length` engines, best first, where `room` are taken.
-    #[must_use]
     pub(crate) fn list(&self, length: usize, room: usize) -> Vec<usize> {
         let parity = |odd: usize| -> Vec<usize> {
             (1..=length).filter(|place| place % 2 == odd).take(room).collect()

@@ -15,7 +15,6 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// True if nothing differs.
-    #[must_use]
     pub(crate) fn agrees(&self) -> bool {
         self.stages.iter().all(|stage| stage.differences.is_empty())
     }
@@ -75,7 +74,6 @@ pub(crate) enum ComparisonKind {
 
 impl ComparisonKind {
     /// Its name in a sentence.
-    #[must_use]
     pub(crate) fn title(self) -> &'static str {
         match self {
             ComparisonKind::Promotions => "promotions",

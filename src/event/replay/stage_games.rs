@@ -37,7 +37,6 @@ pub(super) enum TagUse {
 }
 
 /// A sum of the moves of a game; none of one that is too short to be told by them.
-#[must_use]
 pub(super) fn moves_sum(record: &GameRecord) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     record.moves().for_each(|played| played.hash(&mut hasher));

@@ -61,7 +61,6 @@ pub struct Average {
 
 impl Average {
     /// The average of games of these lengths.
-    #[must_use]
     pub(crate) fn of(lengths: impl Iterator<Item = u32>) -> Average {
         lengths.fold(Average::default(), |sum, moves| Average {
             moves: sum.moves + u64::from(moves),

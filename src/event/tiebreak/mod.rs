@@ -38,7 +38,6 @@ macro_rules! criteria {
             pub(crate) const ALL: &[Criterion] = &[$(Criterion::$variant,)*];
 
             /// Its name for programs and in event files.
-            #[must_use]
             pub(crate) fn id(self) -> &'static str {
                 match self {
                     $(Criterion::$variant => $id,)*
@@ -46,7 +45,6 @@ macro_rules! criteria {
             }
 
             /// Its name in a sentence.
-            #[must_use]
             pub(crate) fn title(self) -> &'static str {
                 match self {
                     $(Criterion::$variant => $title,)*
@@ -54,7 +52,6 @@ macro_rules! criteria {
             }
 
             /// Its name over a column.
-            #[must_use]
             pub(crate) fn short(self) -> &'static str {
                 match self {
                     $(Criterion::$variant => $short,)*
@@ -111,7 +108,6 @@ pub(crate) enum Better {
 
 impl Criterion {
     /// The figure of an engine among those that are tied with it (`tied` holds the engine itself).
-    #[must_use]
     pub(crate) fn figure(
         self,
         context: &Context<'_>,
@@ -226,14 +222,12 @@ pub(crate) const CHAINS: &[TiebreakChain] = {
 
 impl TiebreakChain {
     /// The chain of a name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static TiebreakChain> {
         CHAINS.iter().find(|chain| chain.name == name)
     }
 
     /// Returns who decides a tie that no criterion breaks and that cannot stay, in words, with the rule where it is the
     /// chain's alone.
-    #[must_use]
     pub(crate) fn organisers_decide(&self) -> &'static str {
         match self.name {
             "4k" => "the organisers decide (rule 3.1.7)",
@@ -256,7 +250,6 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Counts points and finds pairs.
-    #[must_use]
     pub(crate) fn new(field: &'a Field) -> Context<'a> {
         Context {
             field,
@@ -276,7 +269,6 @@ pub(crate) struct TiedGroup {
 }
 
 /// Orders engines that have the same points, the best first.
-#[must_use]
 pub(crate) fn break_tie(
     context: &Context<'_>,
     tied: &[EngineIx],

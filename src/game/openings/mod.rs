@@ -199,19 +199,16 @@ impl Book {
     }
 
     /// The openings, in the file's order.
-    #[must_use]
     pub(crate) fn openings(&self) -> &[Opening] {
         &self.openings
     }
 
     /// The file.
-    #[must_use]
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The SHA-256 of the file.
-    #[must_use]
     pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }

@@ -22,7 +22,6 @@ pub(crate) struct Sequence {
 
 impl Sequence {
     /// For a book of `length` openings, beginning with the one at `start` of the order (from 0).
-    #[must_use]
     pub(crate) fn new(length: usize, order: BookOrder, start: usize) -> Sequence {
         let mut indices: Vec<usize> = (0..length).collect();
         if let BookOrder::Shuffled { seed } = order {
@@ -36,7 +35,6 @@ impl Sequence {
     }
 
     /// The opening of a pair's nth encounter (from 0); none for an empty book.
-    #[must_use]
     pub(crate) fn opening(&self, encounter: usize) -> Option<usize> {
         let length = self.order.len();
         if length == 0 {

@@ -107,7 +107,6 @@ const TWIN: usize = 1;
 const RIVAL: usize = 2;
 
 /// Plays the games.
-#[must_use]
 pub(crate) fn play(
     entry: &Contender,
     plan: GamesPlan,

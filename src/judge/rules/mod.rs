@@ -128,7 +128,6 @@ pub struct Case<'a> {
 
 impl JudgedRule {
     /// The finding, left open where the host could not watch what the rule is about.
-    #[must_use]
     pub(crate) fn finding(&self, case: &Case<'_>) -> Finding {
         excuse::leaning_on((self.judge)(case), &case.evidence.host, self.leans_on)
     }
@@ -145,7 +144,6 @@ pub(crate) fn judged(rule: RuleId) -> Option<&'static JudgedRule> {
 }
 
 /// The part that a busy host may have in a failure of the rule; the bytes of an entry are the same on every host.
-#[must_use]
 pub(crate) fn caused_by_load(rule: RuleId) -> CausedByLoad {
     judged(rule).map_or(CausedByLoad::Never, |judged| judged.load)
 }
@@ -162,7 +160,6 @@ pub(crate) fn open_unrecorded(findings: &mut [Finding], evidence: &Evidence) {
 }
 
 /// The findings of every rule that is judged by the runs.
-#[must_use]
 pub fn judge_runs(case: &Case<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = needing(Needed::Runs).map(|rule| rule.finding(case)).collect();
     open_unrecorded(&mut findings, case.evidence);

@@ -47,7 +47,6 @@ pub struct HostAllows<'a> {
 
 impl<'a> HostAllows<'a> {
     /// Answers from this toolchain's allow-list.
-    #[must_use]
     pub fn new(tools: &'a Toolchain) -> HostAllows<'a> {
         HostAllows { tools }
     }

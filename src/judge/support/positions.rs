@@ -139,31 +139,26 @@ const LONG_340: &str = include_str!("long-340.txt");
 const LONG_1000: &str = include_str!("long-1000.txt");
 
 /// All positions of rule `legal-moves`.
-#[must_use]
 pub(crate) fn all() -> Vec<(&'static str, Moves)> {
     POSITIONS.iter().map(|(name, list)| (*name, known(list))).collect()
 }
 
 /// A quiet position with much to think about, for questions about the clock.
-#[must_use]
 pub(crate) fn middlegame() -> Moves {
     known(MIDDLEGAME)
 }
 
 /// A position that shares no legal move with the start position, for questions about FEN.
-#[must_use]
 pub(crate) fn endgame() -> Moves {
     known(ENDGAME)
 }
 
 /// The long game of as many plies as the events' longest.
-#[must_use]
 pub(crate) fn long_game() -> Moves {
     known(LONG_340)
 }
 
 /// The first so many of 1,000 plies.
-#[must_use]
 pub(crate) fn longer_game(plies: Ply) -> Moves {
     let words: Vec<&str> = LONG_1000.split_ascii_whitespace().take(plies.0 as usize).collect();
     known(&words.join(" "))

@@ -168,19 +168,16 @@ pub struct PlayedGame {
 
 impl PlayedGame {
     /// Plies on the board, the opening's among them.
-    #[must_use]
     pub(crate) fn plies(&self) -> Ply {
         Ply(u32::try_from(self.moves.len()).unwrap_or(u32::MAX))
     }
 
     /// True if the entry was at fault.
-    #[must_use]
     pub(crate) fn is_fault(&self) -> bool {
         matches!(self.end, GameEnd::Fault(_))
     }
 
     /// The game's end, in words.
-    #[must_use]
     pub(crate) fn how(&self) -> String {
         match &self.end {
             GameEnd::Whole(how) => how.clone(),
@@ -199,7 +196,6 @@ impl PlayedGame {
     }
 
     /// White and Black in words.
-    #[must_use]
     pub(crate) fn sides(&self) -> (&'static str, &'static str) {
         let rival = match self.rival {
             Rival::Itself => "the entry again",

@@ -67,7 +67,6 @@ pub struct Limits {
 
 impl Limits {
     /// The grace after games: beside others its helpers, too, take longer to end.
-    #[must_use]
     pub(crate) fn grace_after_games(&self) -> Duration {
         self.grace * 2
     }

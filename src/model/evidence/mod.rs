@@ -49,7 +49,6 @@ pub struct Evidence {
 
 impl Evidence {
     /// The measured run.
-    #[must_use]
     pub(crate) fn main(&self) -> Option<&Run> {
         self.of(Purpose::Main).next()
     }

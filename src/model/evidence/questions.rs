@@ -73,7 +73,6 @@ pub enum Answer {
 
 impl Answer {
     /// True if the question was answered as it should be.
-    #[must_use]
     pub(crate) fn is_good(&self) -> bool {
         matches!(self, Answer::Done | Answer::Legal(_))
     }
@@ -104,7 +103,6 @@ pub struct Ask {
 impl Ask {
     /// True where a search was not waited for as long as its clock allowed: the missing answer is then no
     /// fault of the engine's.
-    #[must_use]
     pub(crate) fn was_cut(&self) -> bool {
         match &self.question {
             Question::Go(go) => {

@@ -57,7 +57,6 @@ pub const LONG_GAME: Ply = Ply(340);
 impl Purpose {
     /// True if no more is asked than the rules demand, so that a fault can reject the entry; all else can only add
     /// advice.
-    #[must_use]
     pub(crate) fn can_reject(self) -> bool {
         match self {
             Purpose::Main
@@ -229,7 +228,6 @@ pub struct IdleSeen {
 
 impl IdleSeen {
     /// The part of one processor that it used while it was watched; more than 1 where it used several.
-    #[must_use]
     pub(crate) fn share(&self) -> f64 {
         self.used.as_secs_f64() / self.watched.as_secs_f64().max(f64::EPSILON)
     }

@@ -46,7 +46,6 @@ pub struct CrashMove {
 
 impl GameCrash {
     /// The files of the crash's folder, with their names.
-    #[must_use]
     pub fn files(&self) -> Vec<(&'static str, String)> {
         let lines = |lines: &[String], most: usize| -> String {
             lines.iter().map(|line| escape(line.as_bytes(), most) + "\n").collect()
@@ -106,7 +105,6 @@ impl GameCrash {
 const WORD: usize = 400;
 
 /// The words of a command as a shell takes them.
-#[must_use]
 pub fn shell_words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+=:,@%".contains(c);
     let word = |word: &str| match !word.is_empty() && word.chars().all(plain) {

@@ -69,7 +69,6 @@ pub enum Termination {
 impl Termination {
     /// True if the loser crashed (rule 6.2): it ended, hung or did not start. A lost clock or an illegal move is
     /// a loss of an engine that still works.
-    #[must_use]
     pub(crate) fn is_crash(&self) -> bool {
         matches!(
             self,
@@ -78,7 +77,6 @@ impl Termination {
     }
 
     /// True if the rules on the board end the game so.
-    #[must_use]
     pub(crate) fn is_on_the_board(&self) -> bool {
         matches!(
             self,
@@ -102,37 +100,31 @@ pub struct GameEnding {
 
 impl GameEnding {
     /// A draw.
-    #[must_use]
     pub fn draw(reason: Termination) -> GameEnding {
         GameEnding { result: GameResult::Draw, reason }
     }
 
     /// A win.
-    #[must_use]
     pub fn win(winner: Color, reason: Termination) -> GameEnding {
         GameEnding { result: GameResult::Win(winner), reason }
     }
 
     /// No result.
-    #[must_use]
     pub(crate) fn aborted(why: impl Into<String>) -> GameEnding {
         GameEnding { result: GameResult::Unfinished, reason: Termination::Aborted(why.into()) }
     }
 
     /// No result, since the referee itself did not run for so long.
-    #[must_use]
     pub(crate) fn standstill(lasted: Duration) -> GameEnding {
         GameEnding { result: GameResult::Unfinished, reason: Termination::Standstill { lasted } }
     }
 
     /// The side that crashed, where a crash ended the game. Crashes are counted as losses (rule 6.2).
-    #[must_use]
     pub fn crashed(&self) -> Option<Color> {
         self.loser().filter(|_| self.reason.is_crash())
     }
 
     /// The side that lost, where one did.
-    #[must_use]
     pub(crate) fn loser(&self) -> Option<Color> {
         match self.result {
             GameResult::Win(winner) => Some(!winner),
@@ -141,7 +133,6 @@ impl GameEnding {
     }
 
     /// The PGN tag `Termination`; none for a normal end, as the event writes it.
-    #[must_use]
     pub fn termination(&self) -> Option<&'static str> {
         Some(match self.reason {
             Termination::Mate
@@ -166,7 +157,6 @@ impl GameEnding {
     }
 
     /// The PGN tag `TerminationDetails`, in the event's words where the event has some.
-    #[must_use]
     pub fn details(&self) -> String {
         let name = |side: Option<Color>| match side {
             Some(Color::White) => "White",

@@ -25,7 +25,6 @@ pub struct ListedGame {
 
 impl ListedGame {
     /// The player of a colour.
-    #[must_use]
     pub fn player(&self, color: Color) -> &ListedPlayer {
         color.fold_wb(&self.white, &self.black)
     }

@@ -30,7 +30,6 @@ pub struct OpeningNames {
 
 impl Opening {
     /// Legal moves from a position.
-    #[must_use]
     pub(crate) fn new(start: Chess, moves: Vec<Move>) -> Opening {
         // Chess960 is told by its position, also where that is the classical one.
         let is_told = start != Chess::default()
@@ -41,7 +40,6 @@ impl Opening {
     }
 
     /// Legal moves from the start position.
-    #[must_use]
     pub(crate) fn of_moves(moves: Vec<Move>) -> Opening {
         Opening { start: None, moves, names: None }
     }
@@ -62,19 +60,16 @@ impl Opening {
     }
 
     /// Its names in the book.
-    #[must_use]
     pub(crate) fn names(&self) -> Option<&OpeningNames> {
         self.names.as_deref()
     }
 
     /// The position before the moves.
-    #[must_use]
     pub fn start(&self) -> Chess {
         self.start.as_deref().cloned().unwrap_or_default()
     }
 
     /// The position before the moves as FEN, where it is not the start position.
-    #[must_use]
     pub(crate) fn fen(&self) -> Option<String> {
         let start = self.start.as_deref()?;
         Some(Fen::from_position(start, EnPassantMode::Legal).to_string())
@@ -82,7 +77,6 @@ impl Opening {
 
     /// The same as engines of Chess960 are told it: rights to castle are the files of the rooks (Shredder-FEN), which no
     /// engine has to find by itself.
-    #[must_use]
     pub(crate) fn uci_fen(&self) -> Option<String> {
         let (start, fen) = (self.start.as_deref()?, self.fen()?);
         if !start.castles().mode().is_chess960() {
@@ -104,19 +98,16 @@ impl Opening {
     }
 
     /// How castling is told in games from here.
-    #[must_use]
     pub(crate) fn castling(&self) -> CastlingMode {
         self.start.as_deref().map_or(CastlingMode::Standard, |start| start.castles().mode())
     }
 
     /// The moves.
-    #[must_use]
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
 
     /// True if it can be told as moves from the start position.
-    #[must_use]
     pub(crate) fn is_move_list(&self) -> bool {
         self.start.is_none()
     }

@@ -56,7 +56,6 @@ pub struct QuarterPoints(pub(crate) u64);
 
 impl QuarterPoints {
     /// `result` × `score`.
-    #[must_use]
     pub(crate) fn product(result: HalfPoints, score: HalfPoints) -> QuarterPoints {
         QuarterPoints(u64::from(result.0) * u64::from(score.0))
     }

@@ -85,7 +85,6 @@ pub(crate) struct PlyRecord {
 
 impl PlyRecord {
     /// A move of which nothing else is known.
-    #[must_use]
     pub(crate) fn bare(played: Move) -> PlyRecord {
         PlyRecord {
             played,
@@ -99,7 +98,6 @@ impl PlyRecord {
     }
 
     /// The time that the move took.
-    #[must_use]
     pub(crate) fn used(&self) -> Duration {
         self.heard.since(self.sent)
     }
@@ -136,7 +134,6 @@ pub struct GameRecord {
 
 impl GameRecord {
     /// A game of which only moves and end are known.
-    #[must_use]
     pub(crate) fn of_moves(opening: Opening, moves: Vec<Move>, ending: GameEnding) -> GameRecord {
         GameRecord {
             opening,
@@ -154,7 +151,6 @@ impl GameRecord {
     }
 
     /// The number of moves on the board, the opening's among them.
-    #[must_use]
     pub(crate) fn length(&self) -> usize {
         self.opening.moves().len() + self.plies.len()
     }
@@ -169,7 +165,6 @@ impl GameRecord {
     }
 
     /// The side that has the move after so many plies on the board.
-    #[must_use]
     pub(crate) fn mover(&self, plies: usize) -> Color {
         let first = self.opening.start().turn();
         if plies.is_multiple_of(2) { first } else { !first }

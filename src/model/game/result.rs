@@ -27,7 +27,6 @@ impl GameResult {
     ];
 
     /// `1-0`, `0-1`, `1/2-1/2`, `*`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             GameResult::Win(Color::White) => "1-0",
@@ -38,7 +37,6 @@ impl GameResult {
     }
 
     /// Reads the PGN word.
-    #[must_use]
     pub(crate) fn from_word(word: &str) -> Option<GameResult> {
         GameResult::ALL.into_iter().find(|result| result.word() == word)
     }

@@ -18,14 +18,12 @@ impl Score {
     const LONGEST: i32 = 10_000;
 
     /// From centipawns; what is absurdly large stays below every mate.
-    #[must_use]
     pub fn centipawns(value: i64) -> Score {
         let most = i64::from(Score::MATE - Score::LONGEST - 1);
         Score(i32::try_from(value.clamp(-most, most)).unwrap_or_default())
     }
 
     /// From UCI's mate in so many moves; zero and less: the engine itself is mated.
-    #[must_use]
     pub(crate) fn mate(moves: i64) -> Score {
         let length =
             i32::try_from(moves.unsigned_abs()).unwrap_or(Score::LONGEST).min(Score::LONGEST / 2);
@@ -37,14 +35,12 @@ impl Score {
     }
 
     /// Mate in so many plies; negative where the side itself is mated.
-    #[must_use]
     pub fn mate_in_plies(plies: i32) -> Score {
         let left = i32::try_from(plies.unsigned_abs()).unwrap_or(Score::LONGEST);
         Score((Score::MATE - left.min(Score::LONGEST)) * if plies < 0 { -1 } else { 1 })
     }
 
     /// Reads the number of [`Score::value`], mates included.
-    #[must_use]
     pub(crate) fn from_value(value: i32) -> Score {
         Score(value.clamp(-Score::MATE, Score::MATE))
     }

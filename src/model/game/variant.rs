@@ -33,7 +33,6 @@ impl Variant {
     }
 
     /// True if an engine needs the option `UCI_Chess960` for it.
-    #[must_use]
     pub(crate) fn is_chess960(self) -> bool {
         self.castling().is_chess960()
     }

@@ -21,7 +21,6 @@ const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The page of all entries.
-#[must_use]
 pub(crate) fn check<'a>(input: impl Into<ReportInput<'a>>) -> String {
     let ReportInput { entries: reports, config_findings } = input.into();
     let tally = human::tally(reports.iter().map(|report| Some(report.verdict)));

@@ -16,7 +16,6 @@ const STATUS: &str = "gate4k-event-status-1";
 
 impl Site<'_> {
     /// The whole event but its moves, as `gate4k event export json` prints it.
-    #[must_use]
     pub(crate) fn document(&self) -> Value {
         let ledger = &self.broadcast.ledger;
         let numbers = 0..ledger.stages.len();
@@ -46,7 +45,6 @@ impl Site<'_> {
     }
 
     /// The state of the event, as `gate4k event status --format json` prints it.
-    #[must_use]
     pub(crate) fn status(&self) -> Value {
         let ledger = &self.broadcast.ledger;
         let stages = self.config.stages.iter().enumerate().map(|(number, stage)| {

@@ -59,13 +59,11 @@ impl Site<'_> {
     }
 
     /// The file that changes with nothing.
-    #[must_use]
     pub(crate) fn script() -> File {
         ("page.js".into(), include_str!("page.js").into())
     }
 
     /// The files that change when a game begins or ends.
-    #[must_use]
     pub(crate) fn event_files(&self) -> Vec<File> {
         let settings = self.broadcast.ledger.header.as_ref().map(|header| header.settings.clone());
         vec![
@@ -76,7 +74,6 @@ impl Site<'_> {
     }
 
     /// The files of a game.
-    #[must_use]
     pub(crate) fn game_files(&self, game: &BroadcastGame) -> Vec<File> {
         let path = path(game.key());
         let mut files = vec![
@@ -90,25 +87,21 @@ impl Site<'_> {
     }
 
     /// The name of a game's file that changes with each move.
-    #[must_use]
     pub(crate) fn live_file(game: &BroadcastGame) -> String {
         format!("{}.live.html", path(game.key()))
     }
 
     /// True for the name of a file that changes with each move of a game.
-    #[must_use]
     pub(crate) fn is_live_file(name: &str) -> bool {
         name == "live.json" || name.ends_with(".live.html")
     }
 
     /// The name of a finished game's PGN.
-    #[must_use]
     pub(crate) fn pgn_file(game: &BroadcastGame) -> String {
         format!("{}.pgn", path(game.key()))
     }
 
     /// The files that change with every move of a game under way, and once more with its end.
-    #[must_use]
     pub(crate) fn live_files(&self, games: &[&BroadcastGame]) -> Vec<File> {
         let of_game = |game: &&BroadcastGame| {
             (Site::live_file(game), game::fragment(self, game).into_string())
@@ -119,7 +112,6 @@ impl Site<'_> {
     }
 
     /// Every file of a site that does not change any more.
-    #[must_use]
     pub(crate) fn all_files(&self) -> Vec<File> {
         let mut files = vec![Site::script()];
         files.extend(self.event_files());
@@ -129,33 +121,28 @@ impl Site<'_> {
     }
 
     /// Every finished game as PGN, in the order of the schedule.
-    #[must_use]
     pub(crate) fn all_games(&self) -> String {
         let games = self.broadcast.games.values();
         games.filter_map(|game| game.pgn(self.config, &self.broadcast.ledger)).collect()
     }
 
     /// The games under way as PGN, for relays that ask for it again and again.
-    #[must_use]
     pub(crate) fn live_pgn(&self) -> String {
         self.broadcast.live_pgn(self.config)
     }
 
     /// The folders of crashes below the site's root, each with the engine and the reason.
-    #[must_use]
     pub(crate) fn crash_folders(&self) -> Vec<(String, String, String)> {
         crash::folders(self)
     }
 
     /// The crashes in games that are over, each with the files of its folder.
-    #[must_use]
     pub(crate) fn crashes(&self) -> Vec<SiteCrash> {
         let games = self.broadcast.games.values().filter(|game| !game.is_open());
         games.flat_map(|game| crash::of_game(self, game)).collect()
     }
 
     /// The page of the event.
-    #[must_use]
     pub(crate) fn front(&self) -> String {
         front::page(self)
     }

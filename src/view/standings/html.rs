@@ -19,7 +19,6 @@ th,td{padding:.25rem .6rem;border-bottom:1px solid #8884;text-align:left;white-s
 @media(prefers-color-scheme:dark){.w{color:#5fd38a}.d{color:#aaa}.l{color:#ff8a80}}";
 
 /// The table, what decided it, and the crosstable with colours and game numbers.
-#[must_use]
 pub(crate) fn html(standings: &Standings) -> String {
     let headline = clean(&headline(standings));
     let page = markup! {

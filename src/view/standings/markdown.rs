@@ -5,7 +5,6 @@ use crate::event::standings::Standings;
 use crate::view::markup::markdown as safe;
 
 /// The table, what decided it, and the crosstable.
-#[must_use]
 pub(crate) fn markdown(standings: &Standings) -> String {
     let mut page = format!("## {}\n\n", safe(&headline(standings)));
     let sheet = Sheet::of(standings);

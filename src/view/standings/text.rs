@@ -11,7 +11,6 @@ const NAMES: usize = 2;
 
 /// The table, what decided it, and the crosstable: with every result where these fit into `width` columns,
 /// else with points and games. A table that is wider goes on below itself, beside the same names.
-#[must_use]
 pub(crate) fn text(standings: &Standings, width: usize) -> String {
     let mut page = clean(&headline(standings)) + "\n\n";
     let sheet = Sheet::of(standings);
@@ -41,7 +40,6 @@ pub(crate) fn text(standings: &Standings, width: usize) -> String {
 }
 
 /// The same for those who hear it: a sentence for each engine, one for each of its opponents, and no columns.
-#[must_use]
 pub(crate) fn plain(standings: &Standings, width: usize) -> String {
     let mut page = String::new();
     let mut say = |line: &str| put(&mut page, "", 0, &clean(line), width);

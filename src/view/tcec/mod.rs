@@ -31,7 +31,6 @@ pub(crate) struct Tcec<'a> {
 impl Tcec<'_> {
     /// Its files; of the archive those of games that have changed, or of all. The page shows one game and one stage at a
     /// time: the game that began first of those under way, else the last that ended, and its stage.
-    #[must_use]
     pub(crate) fn files(&self, changed: ChangedGames<'_>) -> Vec<File> {
         let game = self.game();
         let last = self.broadcast.ledger.stages.len().saturating_sub(1);

@@ -83,7 +83,6 @@ impl Dutch {
     }
 
     /// The pairings of a round, from 1, by what was played before it.
-    #[must_use]
     pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> SwissRound {
         let past = past.before(round);
         let players = Dutch::players(seats, &past, round);
@@ -107,7 +106,6 @@ impl Dutch {
     }
 
     /// White and Black of any two that meet in a later round than the first.
-    #[must_use]
     pub fn colored(&self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
         let players = Dutch::players(seats, &past.before(round), round);
         let pair: Vec<&DutchPlayer> =
@@ -120,7 +118,6 @@ impl Dutch {
     }
 
     /// Returns the next step of the stage: a bye, the games that are due, or the end.
-    #[must_use]
     pub fn next(&self, seats: usize, past: &Past) -> Next {
         let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
         let due = |round: u32| {

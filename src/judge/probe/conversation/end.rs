@@ -113,13 +113,11 @@ impl Session<Over> {
     }
 
     /// True if the engine's first process ended by itself, and how.
-    #[must_use]
     pub(crate) fn exit(&self) -> Option<ExitHow> {
         self.inner.ending.exit
     }
 
     /// The way in which it ended.
-    #[must_use]
     pub(crate) fn ended_by(&self) -> EndHow {
         self.inner.ending.how
     }

@@ -68,31 +68,26 @@ impl<S> Session<S> {
     }
 
     /// The last question and its answer.
-    #[must_use]
     pub(super) fn last(&self) -> Option<&Ask> {
         self.inner.asks.last()
     }
 
     /// The questions so far.
-    #[must_use]
     pub(super) fn asks(&self) -> &[Ask] {
         &self.inner.asks
     }
 
     /// The options announced so far.
-    #[must_use]
     pub(crate) fn options(&self) -> &[DeclaredOption] {
         &self.inner.options
     }
 
     /// The signs of a book so far.
-    #[must_use]
     pub(crate) fn book(&self) -> &BookSeen {
         &self.inner.book
     }
 
     /// True if any `info` line so far had a pv.
-    #[must_use]
     pub(crate) fn shows_pv(&self) -> bool {
         self.inner.pv
     }
