@@ -98,13 +98,18 @@ impl Format {
         match self {
             Format::Swiss(swiss) => swiss.games.get() as usize,
             Format::Dutch(_) => 1,
-            _ => 2,
+            Format::RoundRobin(_) | Format::Match(_) | Format::Knockout(_) | Format::Playoff(_) => {
+                2
+            }
         }
     }
 
     /// True if the format itself ranks the seats, and not the points of all its games.
     pub(crate) fn ranks(&self) -> bool {
-        matches!(self, Format::Match(_) | Format::Knockout(_) | Format::Playoff(_))
+        match self {
+            Format::Match(_) | Format::Knockout(_) | Format::Playoff(_) => true,
+            Format::RoundRobin(_) | Format::Swiss(_) | Format::Dutch(_) => false,
+        }
     }
 
     /// True if the pairing of game `later` followed from the result of game `from`.
