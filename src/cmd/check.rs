@@ -10,8 +10,8 @@ use tracing::debug;
 
 use super::check_shard::{KeptEntries, outcome};
 use super::choice::CheckChoice;
+use super::early_end::EarlyEnd;
 use super::receipt_to::{self, ReceiptTo};
-use super::refusal::Refusal;
 use super::reports::Reports;
 use super::surroundings::Surroundings;
 use super::total::Total;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit
         return once(args, out);
     }
     // Before the first look, so that no change is missed while it lasts.
-    let watched = watched(args).map_err(Refusal::of)?;
+    let watched = watched(args).map_err(EarlyEnd::of)?;
     watched.again(out, |out| once(args, out))
 }
 
@@ -99,12 +99,12 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Success);
     }
-    files_apart(args, &choice).map_err(Refusal::usage)?;
+    files_apart(args, &choice).map_err(EarlyEnd::usage)?;
     // Before anything is judged: a path that cannot be written to should not cost minutes.
     let opened = Reports::open(args, Surroundings::here()).and_then(|outputs| {
         Ok((outputs, ReceiptTo::open(args.receipt.as_deref(), args.sign_key.as_deref())?))
     });
-    let (outputs, receipt) = opened.map_err(Refusal::of)?;
+    let (outputs, receipt) = opened.map_err(EarlyEnd::of)?;
     if !args.quiet {
         choice.notes.iter().for_each(|line| note(line));
     }

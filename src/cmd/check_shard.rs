@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::choice::CheckChoice;
+use super::early_end::EarlyEnd;
 use super::match_shard::{host_name, shard_of, tell_lost};
-use super::refusal::Refusal;
 use crate::batch::pool::Judged;
 use crate::event::journal::{JournalError, JournalOf};
 use crate::judge::Judge;
@@ -45,7 +45,7 @@ impl KeptEntries {
                 let differs = header.check.difference(&check);
                 let refusal = shard::refusal(path, "check", differs, [header.shard, shard]);
                 if let Some(words) = refusal {
-                    return Err(Refusal::usage(words).into());
+                    return Err(EarlyEnd::usage(words).into());
                 }
             }
         }

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use super::early_end::EarlyEnd;
 use super::look_of;
-use super::refusal::Refusal;
 use crate::cli::{DoctorArgs, OutputFormat};
 use crate::doctor::selftest::{self, Trial, Tried};
 use crate::doctor::{self, HostLine, HostState, host, tools};
@@ -21,7 +21,7 @@ use crate::sandbox::timing;
 pub(crate) fn run(args: &DoctorArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let list = match &args.allowlist {
         None => Allowlist::built_in().clone(),
-        Some(path) => Allowlist::load(path).map_err(Refusal::usage)?,
+        Some(path) => Allowlist::load(path).map_err(EarlyEnd::usage)?,
     };
     let lines = look(list);
     match args.format {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::Parser;
 
-use super::refusal::Refusal;
+use super::early_end::EarlyEnd;
 use super::{match_, tell_usage};
 use crate::cli::{Cli, CliCommand, FastchessArgs, OutputReader};
 use crate::model::exit::Exit;
@@ -74,7 +74,7 @@ pub(super) fn run(args: &FastchessArgs, out: &mut impl Write) -> anyhow::Result<
         )?;
         return Ok(Exit::Success);
     }
-    let words = translated(&args.words).map_err(Refusal::usage)?;
+    let words = translated(&args.words).map_err(EarlyEnd::usage)?;
     let own = ["gate4k".to_owned(), "match".to_owned()];
     match Cli::try_parse_from(own.into_iter().chain(words)) {
         Ok(Cli { command: CliCommand::Match(mut own), .. }) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::refusal::Refusal;
+use super::early_end::EarlyEnd;
 use super::tell;
 use crate::event::journal::record::{Bye, StageStarted, Withdrawn};
 use crate::event::journal::{self, JournalRecord};
@@ -43,7 +43,7 @@ fn of_journal(
     file: &Path,
     stages: &Stages,
     take: &mut dyn FnMut(FileItem<'_>),
-) -> Result<(), Refusal> {
+) -> Result<(), EarlyEnd> {
     let mut event = String::new();
     let mut formats = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();
@@ -92,14 +92,14 @@ fn of_journal(
         }
         Ok(())
     })
-    .map_err(Refusal::usage)?;
+    .map_err(EarlyEnd::usage)?;
     if let Stages::Named(name) = stages
         && !begun.iter().any(|stage| stage.name == *name)
     {
         let there: Vec<&str> = begun.iter().map(|stage| stage.name.as_str()).collect();
         let there = there.join(", ");
         let words = format!("{} has no stage {name:?}; there are: {there}", shown(file));
-        return Err(Refusal::usage(words));
+        return Err(EarlyEnd::usage(words));
     }
     Ok(())
 }
@@ -114,7 +114,7 @@ pub(super) fn each(
     files: &[PathBuf],
     stages: &Stages,
     mut take: impl FnMut(FileItem<'_>, usize),
-) -> Result<(), Refusal> {
+) -> Result<(), EarlyEnd> {
     let mut any = false;
     for (number, file) in files.iter().enumerate() {
         let mut games: u64 = 0;
@@ -144,12 +144,12 @@ pub(super) fn each(
         return Ok(());
     }
     let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
-    Err(Refusal::new(Exit::Nothing, format!("there are no games in {}", names.join(", "))))
+    Err(EarlyEnd::new(Exit::Nothing, format!("there are no games in {}", names.join(", "))))
 }
 
-fn unread(error: PgnError) -> Refusal {
+fn unread(error: PgnError) -> EarlyEnd {
     match &error {
-        PgnError::Open { source, .. } => Refusal::of_file(source, &error),
-        _ => Refusal::usage(error),
+        PgnError::Open { source, .. } => EarlyEnd::of_file(source, &error),
+        _ => EarlyEnd::usage(error),
     }
 }

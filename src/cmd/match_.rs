@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
+use super::early_end::EarlyEnd;
 use super::match_out::{MatchEnd, Sinks};
 use super::match_settings::{MatchSettings, engine_sums};
 use super::match_shard::KeptGames;
-use super::refusal::Refusal;
 use super::reports::cannot;
 use super::{note, say, tell};
 use crate::cli::{DrawChoice, MatchArgs, ResignChoice};
@@ -46,13 +46,13 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let asked = stop.clone();
     listen_to_signals(move || say(while_playing(asked.ask())));
     let (mut game, score, kept) = prepare(args, &stop)?;
-    let mut sinks = Sinks::open(args, score, kept).map_err(Refusal::of)?;
+    let mut sinks = Sinks::open(args, score, kept).map_err(EarlyEnd::of)?;
     if let Some(path) = &args.log {
-        let log = Dialogue::open(path).with_context(|| cannot(path)).map_err(Refusal::of)?;
+        let log = Dialogue::open(path).with_context(|| cannot(path)).map_err(EarlyEnd::of)?;
         game.dialogue = Some(log);
     }
     sinks.recall(&game, &stop);
-    if let Some(words) = sinks.before_the_first_game().map_err(Refusal::usage)? {
+    if let Some(words) = sinks.before_the_first_game().map_err(EarlyEnd::usage)? {
         note(&words);
         stop.raise(StopLevel::FinishGames);
     }
@@ -113,14 +113,14 @@ pub(super) fn while_playing(level: StopLevel) -> &'static str {
     }
 }
 
-fn rules(args: &MatchArgs) -> Result<AdjudicationRules, Refusal> {
+fn rules(args: &MatchArgs) -> Result<AdjudicationRules, EarlyEnd> {
     let (win, resign) = match (args.win_rule, args.resign) {
         (win, None) => (win, None),
         (win, Some(ResignChoice::OneSided(rule))) => (win, Some(rule)),
         (None, Some(ResignChoice::TwoSided(rule))) => (Some(rule), None),
         (Some(_), Some(ResignChoice::TwoSided(_))) => {
             let words = "--resign with twosided=true is a --win-rule: give one of them";
-            return Err(Refusal::usage(words));
+            return Err(EarlyEnd::usage(words));
         }
     };
     let named = args.draw_rule.map(|rule| match rule {
@@ -144,9 +144,9 @@ fn prepare(
         .iter()
         .map(|words| spec::from_words(words))
         .collect::<Result<_, _>>()
-        .map_err(Refusal::usage)?;
+        .map_err(EarlyEnd::usage)?;
     if let Some(path) = &args.engines {
-        asked.extend(spec::from_file(path).map_err(Refusal::usage)?);
+        asked.extend(spec::from_file(path).map_err(EarlyEnd::usage)?);
     }
     if asked.len() < 2 {
         let words = format!(
@@ -156,14 +156,14 @@ fn prepare(
                 _ => "is one",
             }
         );
-        return Err(Refusal::usage(words).into());
+        return Err(EarlyEnd::usage(words).into());
     }
-    spec::tell_apart(&mut asked).map_err(Refusal::usage)?;
+    spec::tell_apart(&mut asked).map_err(EarlyEnd::usage)?;
     if args.sprt.is_some() && asked.len() != 2 {
         let words = format!("--sprt tests two engines, and these are {}", asked.len());
-        return Err(Refusal::usage(words).into());
+        return Err(EarlyEnd::usage(words).into());
     }
-    files_apart(args, &asked).map_err(Refusal::usage)?;
+    files_apart(args, &asked).map_err(EarlyEnd::usage)?;
     let sums = args.journal.is_some().then(|| engine_sums(&asked)).transpose()?;
     let mut judge = None;
     let engines = asked
@@ -183,7 +183,7 @@ fn prepare(
     let tables = if args.syzygy.is_empty() {
         None
     } else {
-        let tables = Tables::open(&args.syzygy).map_err(Refusal::usage)?;
+        let tables = Tables::open(&args.syzygy).map_err(EarlyEnd::usage)?;
         Some(match args.syzygy_pieces {
             Some(most) => tables.up_to(most.get()),
             None => tables,
@@ -254,31 +254,31 @@ fn files_apart(args: &MatchArgs, asked: &[Asked]) -> Result<(), SameFile> {
 }
 
 /// The plan of the games.
-fn schedule(args: &MatchArgs, engines: usize) -> Result<MatchSchedule, Refusal> {
+fn schedule(args: &MatchArgs, engines: usize) -> Result<MatchSchedule, EarlyEnd> {
     let colours = if args.no_reverse { ColourOrder::InTurn } else { ColourOrder::Reversed };
     let (rounds, games) = (args.rounds.get(), args.games.get());
     let schedule = MatchSchedule::new(engines, args.schedule, rounds, games, colours);
     let Some(seeds) = args.seeds else { return Ok(schedule) };
     if args.schedule != Meetings::Gauntlet {
         let words = "--seeds are of a gauntlet: give --schedule gauntlet, too";
-        return Err(Refusal::usage(words));
+        return Err(EarlyEnd::usage(words));
     }
     if seeds.get() >= engines {
         let words = format!("--seeds {seeds} leaves no opponent: these are {engines} engines");
-        return Err(Refusal::usage(words));
+        return Err(EarlyEnd::usage(words));
     }
     Ok(schedule.seeded(seeds.get()))
 }
 
 /// Refuses engines that cannot play Chess960, before the first game. Each is started for it.
-fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Result<(), Refusal> {
+fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Result<(), EarlyEnd> {
     if let Some(engine) = engines.iter().find(|engine| engine.subset == UciSubset::Rule79) {
         let words = format!(
             "{} may be sent only what rule 7.9 lists, which has no start positions and no UCI_Chess960: an entry is \
              for classical chess; Chess960 is played by programs that you trust (cmd=)",
             engine.name
         );
-        return Err(Refusal::usage(words));
+        return Err(EarlyEnd::usage(words));
     }
     let without = runner::without_chess960(engines, bounds, stop);
     if without.is_empty() {
@@ -287,7 +287,7 @@ fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Resul
     let offers = if without.len() == 1 { "offers" } else { "offer" };
     let words =
         format!("{} {offers} no option UCI_Chess960, and cannot play Chess960", all(&without));
-    Err(Refusal::usage(words))
+    Err(EarlyEnd::usage(words))
 }
 
 fn engine(
@@ -303,13 +303,13 @@ fn engine(
              tc=10+0.1, or fen=yes if it knows the rest of UCI",
             asked.name
         );
-        return Err(Refusal::usage(words).into());
+        return Err(EarlyEnd::usage(words).into());
     }
     let memory = asked.memory.or(args.memory);
     let (start, mut options) = match asked.source {
         EngineSource::Program(mut program) => {
             program.memory = memory;
-            program.look().map_err(Refusal::usage)?;
+            program.look().map_err(EarlyEnd::usage)?;
             (EngineStart::Trusted(program), Vec::new())
         }
         EngineSource::Entry(path) => {
@@ -359,7 +359,7 @@ fn book(
     args: &MatchArgs,
     schedule: &MatchSchedule,
     engines: &[Arc<Engine>],
-) -> Result<Option<(Book, Sequence)>, Refusal> {
+) -> Result<Option<(Book, Sequence)>, EarlyEnd> {
     let order = match args.shuffle {
         Some(seed) => BookOrder::Shuffled { seed },
         None => BookOrder::Sequential,
@@ -372,7 +372,7 @@ fn book(
         }
         let most = schedule.openings().saturating_add(start).min(StartNumber::count(variant));
         let book = Book::of_starts(BookPart { plies: None, most, order, variant });
-        let book = book.map_err(Refusal::usage)?;
+        let book = book.map_err(EarlyEnd::usage)?;
         let sequence = Sequence::new(book.openings().len(), BookOrder::Sequential, start);
         return Ok(Some((book, sequence)));
     };
@@ -383,9 +383,9 @@ fn book(
         order,
         variant,
     };
-    let book = Book::read(path, wanted).map_err(Refusal::usage)?;
+    let book = Book::read(path, wanted).map_err(EarlyEnd::usage)?;
     if let Some(engine) = engines.iter().find(|engine| engine.subset == UciSubset::Rule79) {
-        book.require_move_lists(&engine.name).map_err(Refusal::usage)?;
+        book.require_move_lists(&engine.name).map_err(EarlyEnd::usage)?;
     }
     let sequence = Sequence::new(book.openings().len(), order, start);
     Ok(Some((book, sequence)))

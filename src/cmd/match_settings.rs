@@ -10,8 +10,8 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::check_shard::waiver_lines;
+use super::early_end::EarlyEnd;
 use super::match_test::asked_test;
-use super::refusal::Refusal;
 use crate::cli::MatchArgs;
 use crate::engine::process::EngineProgram;
 use crate::judge::Judge;
@@ -39,7 +39,7 @@ pub(super) fn engine_sums(asked: &[Asked]) -> anyhow::Result<Vec<String>> {
     let sum = |one: &Asked| match &one.source {
         EngineSource::Program(program) => {
             let words = &program.arguments;
-            let sum = sum_of(&program.look().map_err(Refusal::usage)?)?;
+            let sum = sum_of(&program.look().map_err(EarlyEnd::usage)?)?;
             let (environment, folder) = (&program.environment, &program.directory);
             let files = named_files(program, &one.options)?;
             Ok(format!(

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::early_end::EarlyEnd;
 use super::note;
-use super::refusal::Refusal;
 use crate::cli::MatchArgs;
 use crate::event::journal::{JournalError, JournalOf};
 use crate::model::game::result::GameResult;
@@ -15,12 +15,12 @@ use crate::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, VERSIO
 use crate::shard::{self, LostEnd, Shard, Wish, scheduler};
 
 /// The shard that is asked for, or all of the run.
-pub(super) fn shard_of(wish: Option<Wish>) -> Result<Shard, Refusal> {
+pub(super) fn shard_of(wish: Option<Wish>) -> Result<Shard, EarlyEnd> {
     match wish {
         None => Ok(Shard::WHOLE),
         Some(Wish::Given(shard)) => Ok(shard),
         Some(Wish::Auto(of)) => {
-            scheduler::shard(of, &|name| std::env::var(name).ok()).map_err(Refusal::usage)
+            scheduler::shard(of, &|name| std::env::var(name).ok()).map_err(EarlyEnd::usage)
         }
     }
 }
@@ -100,7 +100,7 @@ impl KeptGames {
                 let differs = header.run.difference(&run);
                 let refusal = shard::refusal(path, "match", differs, [header.shard, shard]);
                 if let Some(words) = refusal {
-                    return Err(Refusal::usage(words).into());
+                    return Err(EarlyEnd::usage(words).into());
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::refusal::Refusal;
+use super::early_end::EarlyEnd;
 use super::{merge_check, merge_match, merge_watch};
 use crate::cli::{MergeArgs, ReportTo};
 use crate::files::outputs::{self, NamedPath};
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         ("the signature", signature.as_deref()),
     ]);
     outputs.extend(args.report.iter().filter_map(ReportTo::file));
-    outputs::distinct(&outputs, &journals).map_err(Refusal::usage)?;
+    outputs::distinct(&outputs, &journals).map_err(EarlyEnd::usage)?;
     match &args.watch {
         None => merge(args, out),
         Some(file) => merge_match::run(&merge_watch::ended(args, file)?, out),

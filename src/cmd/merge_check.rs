@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use super::early_end::EarlyEnd;
 use super::merge_match::{gap_words, tell_empty};
 use super::note;
 use super::receipt_to::{ReceiptTo, receipt};
-use super::refusal::Refusal;
 use super::reports::{Extent, Reports, WantedReports};
 use super::surroundings::Surroundings;
 use super::total::Total;
@@ -18,14 +18,14 @@ use crate::shard::checked::Checked;
 /// Reports what the shards found; an entry that none of them has is undecided.
 pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if args.pgn.is_some() {
-        return Err(Refusal::usage("--pgn is of a match, and these are shards of a check").into());
+        return Err(EarlyEnd::usage("--pgn is of a match, and these are shards of a check").into());
     }
     let Some(mut checked) = Checked::read(&args.journals)? else { return Ok(Exit::Nothing) };
     tell_empty(checked.parts.empty(), args)?;
     let gaps = checked.gaps();
     if !gaps.is_empty() && !args.partial {
         let lines = gap_words(&gaps, "entry");
-        return Err(Refusal::new(Exit::Undecided, format!(
+        return Err(EarlyEnd::new(Exit::Undecided, format!(
             "this is not the whole check: {}; judge them all, or report what there is with --partial",
             lines.join(", ")
         )).into());
@@ -39,7 +39,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let opened = Reports::open(wanted, Surroundings::here()).and_then(|outputs| {
         Ok((outputs, ReceiptTo::open(args.receipt.as_deref(), args.sign_key.as_deref())?))
     });
-    let (outputs, receipt_to) = opened.map_err(Refusal::of)?;
+    let (outputs, receipt_to) = opened.map_err(EarlyEnd::of)?;
     let receipt = receipt_to.is_some().then(|| receipt(&checked));
     let mut total = Total::new(outputs);
     for (number, listed) in checked.check.entries.iter().enumerate() {

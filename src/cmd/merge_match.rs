@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
+use super::early_end::EarlyEnd;
 use super::game_line;
 use super::match_out::results;
 use super::match_test::OrderedTest;
 use super::note;
-use super::refusal::Refusal;
 use crate::cli::MergeArgs;
 use crate::event::journal;
 use crate::model::exit::Exit;
@@ -24,7 +24,7 @@ use crate::shard::whole::Whole;
 /// Counts and prints; what is not whole is [`Exit::Undecided`], unless that was asked for.
 pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if let Some(option) = of_checks(args) {
-        return Err(Refusal::usage(format!(
+        return Err(EarlyEnd::usage(format!(
             "{option} is of a check, and these are shards of a match"
         ))
         .into());
@@ -38,7 +38,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     tell_empty(whole.parts.empty(), args)?;
     if !gaps.is_empty() && !args.partial && decided_before_a_gap(&whole)?.is_none() {
         let lines = gap_words(&gaps, "game");
-        return Err(Refusal::new(Exit::Undecided, format!(
+        return Err(EarlyEnd::new(Exit::Undecided, format!(
             "this is not the whole match: {}; play it to the end, or count what there is with --partial",
             lines.join(", ")
         )).into());
@@ -46,7 +46,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let mut pgn = match &args.pgn {
         None => None,
         Some(path) if journal::is_journal(path) => {
-            return Err(Refusal::usage(format!(
+            return Err(EarlyEnd::usage(format!(
                 "{} is a journal: --pgn takes the file to write to",
                 shown(path)
             ))

@@ -4,6 +4,7 @@ mod check;
 mod check_shard;
 mod choice;
 mod doctor;
+mod early_end;
 mod entry_file;
 mod event;
 mod explain;
@@ -32,7 +33,6 @@ mod output;
 mod pack;
 mod ratings;
 mod receipt_to;
-mod refusal;
 mod replay_question;
 mod reports;
 mod run;
@@ -114,7 +114,7 @@ fn run(cli: Cli) -> Exit {
         CliCommand::Completions(args) => shell::completions(&args, &mut out),
         CliCommand::Man(args) => shell::man(&args, &mut out),
     };
-    let done = done.or_else(refusal::told).and_then(|exit| {
+    let done = done.or_else(early_end::told).and_then(|exit| {
         out.flush()?;
         Ok(exit)
     });

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use super::early_end::EarlyEnd;
 use super::entry_file;
-use super::refusal::Refusal;
 use super::reports::cannot;
 use super::tell;
 use super::watch::Watched;
@@ -44,19 +44,19 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
         return once(args, out);
     }
     let watched = Watched::new(std::slice::from_ref(&args.source), &[&args.output])
-        .map_err(Refusal::usage)?;
+        .map_err(EarlyEnd::usage)?;
     watched.again(out, |out| once(args, out))
 }
 
 /// Packs, proves, writes. Where nothing works, nothing is written.
 fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    entry_file::may_write(&args.output, &args.source, args.force).map_err(Refusal::usage)?;
+    entry_file::may_write(&args.output, &args.source, args.force).map_err(EarlyEnd::usage)?;
     let source = read::bytes(&args.source, SOURCE).map_err(|error| {
         let words = format!("cannot read the source {}: {error}", shown(&args.source));
-        Refusal::new(Exit::Nothing, words)
+        EarlyEnd::new(Exit::Nothing, words)
     })?;
     if source.trim_ascii().is_empty() {
-        return Err(Refusal::usage(format!("the source {} is empty", shown(&args.source))).into());
+        return Err(EarlyEnd::usage(format!("the source {} is empty", shown(&args.source))).into());
     }
     let Some(language) = Language::of(&args.source, &source) else {
         let words = format!(
@@ -64,10 +64,10 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
              language, and it is no executable (ELF) file; give it the ending of its language",
             shown(&args.source)
         );
-        return Err(Refusal::usage(words).into());
+        return Err(EarlyEnd::usage(words).into());
     };
     let recipe = Recipe::new(language, args.with.as_deref(), args.flags.as_deref());
-    may_build(&recipe.program).map_err(Refusal::usage)?;
+    may_build(&recipe.program).map_err(EarlyEnd::usage)?;
     let judge =
         Judge::open(Settings { quick: args.quick, strict: args.strict, ..Settings::default() })?;
     let all = candidate::all(&source, &recipe);
@@ -75,7 +75,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if let Some(smallest) = all.first().filter(|smallest| !fits(smallest)) {
         let size = Bytes::of(&smallest.bytes);
         let over = size.saturating_sub(Bytes::LIMIT_4K);
-        return Err(Refusal::new(Exit::Rejected, format!(
+        return Err(EarlyEnd::new(Exit::Rejected, format!(
             "the smallest that it packs to is {size}, {over} over the limit; nothing was written"
         )).into());
     }
@@ -85,7 +85,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         if report.verdict == Verdict::Accepted {
             // The file there may have changed while the candidate was judged.
             entry_file::may_write(&args.output, &args.source, args.force)
-                .map_err(Refusal::usage)?;
+                .map_err(EarlyEnd::usage)?;
             entry_file::write(&args.output, &candidate.bytes)
                 .with_context(|| cannot(&args.output))?;
             tell_of(candidate, &args.output, args.quick, out)?;

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use super::early_end::EarlyEnd;
 use super::games::{self, FileItem};
 use super::look_of;
-use super::refusal::Refusal;
 use crate::cli::{OutputFormat, RatingsArgs, SprtScale};
 use crate::event::duel::duel;
 use crate::event::field::FieldBuilder;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
     })?;
     if results.names().is_empty() {
         let words = "no game between two engines has a result";
-        return Err(Refusal::new(Exit::Nothing, words).into());
+        return Err(EarlyEnd::new(Exit::Nothing, words).into());
     }
     let list = results.rate(&Model { offset: args.offset, ..Model::default() });
     let test = args.sprt.map(|sprt| Sprt {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
     if test.is_some() && duel.is_none() {
         let count = list.rated.len();
         let words = format!("--sprt needs the games of two engines, but these are of {count}");
-        return Err(Refusal::usage(words).into());
+        return Err(EarlyEnd::usage(words).into());
     }
     let page = match args.format {
         OutputFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::confinement;
-use super::refusal::Refusal;
+use super::early_end::EarlyEnd;
 use crate::cli::ReplayQuestionArgs;
 use crate::config::Config;
 use crate::engine::stop::Stop;
@@ -28,13 +28,14 @@ const LINE: usize = 4000;
 
 /// Sends the commands, prints both directions with their times, and tells whether every question was answered.
 pub(crate) fn run(args: &ReplayQuestionArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let text = read::text(&args.report, read::RECEIPT)
-        .map_err(|error| Refusal::usage(format!("cannot read {}: {error}", shown(&args.report))))?;
+    let text = read::text(&args.report, read::RECEIPT).map_err(|error| {
+        EarlyEnd::usage(format!("cannot read {}: {error}", shown(&args.report)))
+    })?;
     let report: Value = serde_json::from_str(&text).map_err(|error| {
         let path = shown(&args.report);
-        Refusal::usage(format!("{path} is no report of `gate4k check --format json`: {error}"))
+        EarlyEnd::usage(format!("{path} is no report of `gate4k check --format json`: {error}"))
     })?;
-    let (path, commands) = question(&report, args).map_err(Refusal::usage)?;
+    let (path, commands) = question(&report, args).map_err(EarlyEnd::usage)?;
     let path = args.entry.clone().unwrap_or(path);
     let settings = Settings {
         waivers: Config::waivers_here()?,
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &ReplayQuestionArgs, out: &mut impl Write) -> anyhow::Re
     let printed = Printed { began: confined.started(), out, failed: None };
     let wire = Stop::new().and_then(|stop| Wire::new(pipes, stop, printed));
     let mut wire =
-        wire.map_err(|error| Refusal::usage(format!("the pipes to it cannot be used: {error}")))?;
+        wire.map_err(|error| EarlyEnd::usage(format!("the pipes to it cannot be used: {error}")))?;
     let mut end = None;
     for command in &commands {
         if let Err(silence) = ask(&mut wire, command, limits) {

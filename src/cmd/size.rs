@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::refusal::Refusal;
+use super::early_end::EarlyEnd;
 use super::watch::Watched;
 use super::{NO_ENTRY, look_of, settings, size_apply, tell};
 use crate::batch::discover;
@@ -19,7 +19,7 @@ const REMEMBERED: usize = 8;
 /// Measures and prints; an entry over the limit makes the outcome [`Exit::Rejected`].
 pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     if args.entry.entries.is_empty() {
-        return Err(Refusal::usage(NO_ENTRY).into());
+        return Err(EarlyEnd::usage(NO_ENTRY).into());
     }
     let judge = Judge::open(settings(&args.entry))?;
     if let (Some(number), Some(output)) = (args.apply, &args.output) {
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &SizeArgs, out: &mut impl Write) -> anyhow::Result<Exit>
     if !args.watch {
         return Ok(once(args, &judge, out)?.1);
     }
-    let watched = Watched::new(&args.entry.entries, &[]).map_err(Refusal::usage)?;
+    let watched = Watched::new(&args.entry.entries, &[]).map_err(EarlyEnd::usage)?;
     let mut history = History::default();
     loop {
         let (measured, exit) = once(args, &judge, out)?;

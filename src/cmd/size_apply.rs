@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::early_end::EarlyEnd;
 use super::entry_file;
-use super::refusal::Refusal;
 use super::reports::cannot;
 use super::settings;
 use super::worker_lines::{ProgressLook, WorkerLines};
@@ -36,12 +36,12 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let [path] = args.entry.entries.as_slice() else {
         let words = "--apply needs one <ENTRY>, and no more: a hint is about a single file";
-        return Err(Refusal::usage(words).into());
+        return Err(EarlyEnd::usage(words).into());
     };
     // The check proves it; games and what can only advise would tell no more of a stub.
     let judge = Judge::open(Settings { quick: true, ..settings(&args.entry) })?;
     let (file, hint) = chosen(&judge, path, number)?;
-    entry_file::may_write(output, &file, args.force).map_err(Refusal::usage)?;
+    entry_file::may_write(output, &file, args.force).map_err(EarlyEnd::usage)?;
     let look = if args.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
     let lines = WorkerLines::new(look, 1, 1);
     let jobs = judge.settings().jobs;
@@ -56,7 +56,7 @@ pub(super) fn run(
     if !worse.is_empty() {
         out.write_all(human::entry(&after, Look::of_width(text::width())).as_bytes())?;
         let rules: Vec<&str> = worse.iter().map(|rule| rule.name()).collect();
-        return Err(Refusal::new(
+        return Err(EarlyEnd::new(
             Exit::Rejected,
             format!(
                 "with hint {number} it no longer keeps {}; above is why, and nothing was written",
@@ -66,7 +66,7 @@ pub(super) fn run(
         .into());
     }
     // The file there may have changed while the copy was judged.
-    entry_file::may_write(output, &file, args.force).map_err(Refusal::usage)?;
+    entry_file::may_write(output, &file, args.force).map_err(EarlyEnd::usage)?;
     entry_file::write(output, &hint.entry).with_context(|| cannot(output))?;
     writeln!(
         out,

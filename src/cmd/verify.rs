@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::refusal::{self, Refusal};
+use super::early_end::{self, EarlyEnd};
 use super::{choice, tell};
 use crate::cli::{OutputFormat, VerifyArgs};
 use crate::files::read;
@@ -25,8 +25,8 @@ const SCHEMA: &str = "gate4k/verify/1";
 
 /// Compares and prints; where each entry has a receipt that holds, the outcome is the worst verdict.
 pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let compared = compare(args, out).or_else(refusal::told);
-    compared.map_err(|error| Refusal::of(error).into())
+    let compared = compare(args, out).or_else(early_end::told);
+    compared.map_err(|error| EarlyEnd::of(error).into())
 }
 
 /// A receipt that was read, and whether the key that was given signed it.

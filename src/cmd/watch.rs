@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::refusal;
+use super::early_end;
 use crate::batch::discover;
 use crate::files::write::{PART, folder_of};
 use crate::model::exit::Exit;
@@ -83,7 +83,7 @@ impl Watched {
         mut once: impl FnMut(&mut W) -> anyhow::Result<Exit>,
     ) -> anyhow::Result<Exit> {
         loop {
-            let exit = once(out).or_else(refusal::told)?;
+            let exit = once(out).or_else(early_end::told)?;
             out.flush()?;
             if exit == Exit::Usage || !self.wait() {
                 return Ok(exit);

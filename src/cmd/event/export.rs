@@ -9,7 +9,7 @@ use anyhow::Context;
 use super::live_pgn;
 use super::views::unread;
 use crate::cli::ExportWhat;
-use crate::cmd::refusal::Refusal;
+use crate::cmd::early_end::EarlyEnd;
 use crate::event::broadcast::{Broadcast, Follower, RecordedError};
 use crate::event::config::EventConfig;
 use crate::event::export;
@@ -36,15 +36,15 @@ pub(super) fn run(
     }
     if let ExportWhat::Site(args) = what {
         make_folder(&args.dir)
-            .map_err(|error| Refusal::usage(format!("{}: {error}", shown(&args.dir))))?;
+            .map_err(|error| EarlyEnd::usage(format!("{}: {error}", shown(&args.dir))))?;
     }
     let mut follower = Follower::new(config);
     match what {
         ExportWhat::Site(args) if !args.games.is_empty() => {
             let recorded = Broadcast::recorded(config, &args.games);
             follower.broadcast = recorded.map_err(|error| match &error {
-                RecordedError::Read { source, .. } => Refusal::of_file(source, &error),
-                _ => Refusal::usage(error),
+                RecordedError::Read { source, .. } => EarlyEnd::of_file(source, &error),
+                _ => EarlyEnd::usage(error),
             })?;
         }
         _ => drop(follower.look(config).map_err(unread(&config.path))?),

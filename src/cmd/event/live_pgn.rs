@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::following::Following;
-use crate::cmd::refusal::Refusal;
+use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::reports::cannot;
 use crate::event::config::EventConfig;
 use crate::files::write::replace;
@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Follows the event to its end.
 pub(super) fn run(config: &EventConfig, file: &Path, out: &mut impl Write) -> anyhow::Result<Exit> {
-    super::stream::apart(config, "--live", file).map_err(Refusal::usage)?;
+    super::stream::apart(config, "--live", file).map_err(EarlyEnd::usage)?;
     // The games of this host come first.
     let _ = rustix::process::nice(10);
     let mut event = Following::new(config);
@@ -46,8 +46,9 @@ pub(super) fn run(config: &EventConfig, file: &Path, out: &mut impl Write) -> an
         if !changes.is_none() || written.is_none() {
             let text = broadcast.live_pgn(config);
             if written.as_ref() != Some(&text) {
-                let cannot =
-                    |error| Refusal::usage(format!("{}: {error}; name another file", cannot(file)));
+                let cannot = |error| {
+                    EarlyEnd::usage(format!("{}: {error}; name another file", cannot(file)))
+                };
                 replace(file, &text).map_err(cannot)?;
                 written = Some(text);
             }

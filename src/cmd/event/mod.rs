@@ -18,8 +18,8 @@ mod watch;
 use std::io::Write;
 use std::path::Path;
 
+use super::early_end::EarlyEnd;
 use super::look_of;
-use super::refusal::Refusal;
 use crate::cli::{EventCommand, ExportWhat, OutputFormat};
 use crate::event::conduct::EventError;
 use crate::event::config::{EventConfig, EventConfigError};
@@ -106,15 +106,15 @@ fn with(
     then(&EventConfig::load_recorded(path).map_err(unread)?)
 }
 
-fn unread(error: EventConfigError) -> Refusal {
+fn unread(error: EventConfigError) -> EarlyEnd {
     match &error {
-        EventConfigError::Read { source, .. } => Refusal::of_file(source, &error),
-        _ => Refusal::usage(error),
+        EventConfigError::Read { source, .. } => EarlyEnd::of_file(source, &error),
+        _ => EarlyEnd::usage(error),
     }
 }
 
 /// An error of the event itself, with the exit code that it stands for.
-fn failed(error: EventError) -> Refusal {
+fn failed(error: EventError) -> EarlyEnd {
     let exit = if let EventError::Check(error) = &error { error.exit() } else { Exit::Usage };
-    Refusal::new(exit, error)
+    EarlyEnd::new(exit, error)
 }

@@ -9,8 +9,8 @@ use anyhow::Context;
 use super::{failed, typed};
 use crate::batch::discover;
 use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawArgs};
+use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::note;
-use crate::cmd::refusal::Refusal;
 use crate::cmd::reports::cannot;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::engine::stop::Stop;
@@ -41,11 +41,11 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
     };
     if let Some(missing) = args.book.iter().find(|book| !book.is_file()) {
         let words = format!("there is no file {}; --book names a file of openings", shown(missing));
-        return Err(Refusal::usage(words).into());
+        return Err(EarlyEnd::usage(words).into());
     }
     let text = template(args.like, contestants, beside, &args.book).map_err(|error| {
         let is_empty = matches!(error, config::NoEntries::TooFew { .. });
-        Refusal::new(if is_empty { Exit::Nothing } else { Exit::Usage }, error)
+        EarlyEnd::new(if is_empty { Exit::Nothing } else { Exit::Usage }, error)
     })?;
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = opened.map_err(|error| {
@@ -54,7 +54,7 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
             ErrorKind::NotFound => "there is no such folder; make it, or name another".into(),
             _ => error.to_string(),
         };
-        Refusal::usage(format!("{}: {why}", cannot(path)))
+        EarlyEnd::usage(format!("{}: {why}", cannot(path)))
     })?;
     if let Err(error) = file.write_all(text.as_bytes()) {
         // Half of it would be taken for an event, and be in the way of the next try.

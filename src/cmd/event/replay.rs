@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use crate::cli::{OutputFormat, ReplayArgs};
+use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::look_of;
-use crate::cmd::refusal::Refusal;
 use crate::event::plan::{EventPlan, PlanError};
 use crate::event::replay::{ReplayError, replay};
 use crate::model::exit::Exit;
@@ -13,13 +13,13 @@ use crate::view;
 /// Replays and prints; the exit code tells whether all agrees.
 pub(super) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let plan = EventPlan::load(&args.event).map_err(|error| match &error {
-        PlanError::Read { source, .. } => Refusal::of_file(source, &error),
-        _ => Refusal::usage(error),
+        PlanError::Read { source, .. } => EarlyEnd::of_file(source, &error),
+        _ => EarlyEnd::usage(error),
     })?;
     let replayed = replay(&plan, &args.files).map_err(|error| match &error {
-        ReplayError::Open { source, .. } => Refusal::of_file(source, &error),
+        ReplayError::Open { source, .. } => EarlyEnd::of_file(source, &error),
         ReplayError::NoGames { .. } | ReplayError::Unreadable { .. } => {
-            Refusal::new(Exit::Nothing, error)
+            EarlyEnd::new(Exit::Nothing, error)
         }
     })?;
     match args.format {

@@ -10,7 +10,7 @@ use super::publish::Publishing;
 use super::stream::EventStream;
 use super::{failed, file_word, order_word};
 use crate::cli::EventRunArgs;
-use crate::cmd::refusal::Refusal;
+use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::cmd::{match_, say};
 use crate::engine::stop::Stop;
@@ -46,8 +46,8 @@ pub(super) fn run(
             None => say(match_::while_playing(level)),
         }
     });
-    let stream = EventStream::open(config, args).map_err(Refusal::of)?;
-    let publishing = Publishing::start(config, &args.publish).map_err(Refusal::of)?;
+    let stream = EventStream::open(config, args).map_err(EarlyEnd::of)?;
+    let publishing = Publishing::start(config, &args.publish).map_err(EarlyEnd::of)?;
     let tables = match (args.quiet, args.table) {
         (true, _) => ShownTables::None,
         (false, false) => ShownTables::Stages,

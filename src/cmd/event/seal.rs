@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use super::typed;
 use super::views::unread;
 use crate::cli::{EventVerifyArgs, SealArgs};
-use crate::cmd::refusal::Refusal;
+use crate::cmd::early_end::EarlyEnd;
 use crate::event::config::EventConfig;
 use crate::event::journal::{self, Mark};
 use crate::event::verify::{self, Verified};
@@ -122,14 +122,14 @@ pub(super) fn seal(
     args: &SealArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    let signer = Signer::load(&args.sign_key).map_err(Refusal::usage)?;
+    let signer = Signer::load(&args.sign_key).map_err(EarlyEnd::usage)?;
     let found = verify::verify(config).map_err(unread(&config.path))?;
     if !found.wrong.is_empty() {
         let words = format!(
             "not all of the journal is right, so it is not sealed; {} tells the faults",
             typed("verify", &config.path)
         );
-        return Err(Refusal::new(Exit::Rejected, words).into());
+        return Err(EarlyEnd::new(Exit::Rejected, words).into());
     }
     let mark = journal::mark(&config.journal, found.records).map_err(unread(&config.path))?;
     let text = text(config, &mark);

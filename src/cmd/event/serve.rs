@@ -12,8 +12,8 @@ use tokio::sync::watch;
 
 use super::following::Following;
 use crate::cli::ServeArgs;
+use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::note;
-use crate::cmd::refusal::Refusal;
 use crate::event::broadcast::{BroadcastGame, EventChanges};
 use crate::event::config::EventConfig;
 use crate::model::exit::Exit;
@@ -45,7 +45,7 @@ pub(super) fn run(
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     let listener = TcpListener::bind(args.listen).map_err(|error| {
-        Refusal::usage(format!(
+        EarlyEnd::usage(format!(
             "cannot listen on {}: {error}; name another address with --listen, or port 0 for any that is free",
             args.listen
         ))

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{file_word, order_word, typed};
-use crate::cmd::refusal::Refusal;
+use crate::cmd::early_end::EarlyEnd;
 use crate::event::broadcast::Follower;
 use crate::event::config::EventConfig;
 use crate::event::journal::record::won_by;
@@ -29,23 +29,23 @@ fn ledger(config: &EventConfig) -> Result<(Ledger, Option<journal::Torn>), Journ
 }
 
 /// An error in reading the event's journal.
-pub(super) fn unread(event: &Path) -> impl Fn(JournalError) -> Refusal {
+pub(super) fn unread(event: &Path) -> impl Fn(JournalError) -> EarlyEnd {
     move |error| match &error {
         JournalError::Read { source, path } if source.kind() == std::io::ErrorKind::NotFound => {
             not_begun(event, path)
         }
-        _ => Refusal::usage(error),
+        _ => EarlyEnd::usage(error),
     }
 }
 
 /// There is no journal yet.
-pub(super) fn not_begun(event: &Path, journal: &Path) -> Refusal {
+pub(super) fn not_begun(event: &Path, journal: &Path) -> EarlyEnd {
     let words = format!(
         "the event has not begun: there is no journal {}; {} begins it",
         shown(journal),
         typed("run", event)
     );
-    Refusal::new(Exit::Nothing, words)
+    EarlyEnd::new(Exit::Nothing, words)
 }
 
 /// The standings of every stage that has begun.

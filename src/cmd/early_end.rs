@@ -9,39 +9,39 @@ use crate::shard::parts::MergeError;
 /// The reason that a command is not carried out, in words for people.
 #[derive(Debug, thiserror::Error)]
 #[error("{words}")]
-pub(super) struct Refusal {
+pub(super) struct EarlyEnd {
     words: String,
     exit: Exit,
 }
 
-impl Refusal {
-    pub(super) fn new(exit: Exit, words: impl ToString) -> Refusal {
-        Refusal { words: words.to_string(), exit }
+impl EarlyEnd {
+    pub(super) fn new(exit: Exit, words: impl ToString) -> EarlyEnd {
+        EarlyEnd { words: words.to_string(), exit }
     }
 
     /// The command line, a setting or a file that it names is wrong.
-    pub(super) fn usage(words: impl ToString) -> Refusal {
-        Refusal::new(Exit::Usage, words)
+    pub(super) fn usage(words: impl ToString) -> EarlyEnd {
+        EarlyEnd::new(Exit::Usage, words)
     }
 
     /// A file cannot be read: nothing is there, or it is no such file.
-    pub(super) fn of_file(source: &std::io::Error, words: impl ToString) -> Refusal {
+    pub(super) fn of_file(source: &std::io::Error, words: impl ToString) -> EarlyEnd {
         let is_missing = source.kind() == std::io::ErrorKind::NotFound;
-        Refusal::new(if is_missing { Exit::Nothing } else { Exit::Usage }, words)
+        EarlyEnd::new(if is_missing { Exit::Nothing } else { Exit::Usage }, words)
     }
 
-    /// The same as [`Refusal::usage`] of an error with its causes.
-    pub(super) fn of(error: anyhow::Error) -> Refusal {
-        Refusal::usage(with_causes(&error))
+    /// The same as [`EarlyEnd::usage`] of an error with its causes.
+    pub(super) fn of(error: anyhow::Error) -> EarlyEnd {
+        EarlyEnd::usage(with_causes(&error))
     }
 }
 
 /// The exit code of an error that is a reason not to carry a command out; none of any other.
 fn exit(error: &anyhow::Error) -> Option<Exit> {
-    let refusal = error.downcast_ref().map(|refusal: &Refusal| refusal.exit);
-    let refusal = refusal.or_else(|| error.downcast_ref().map(CheckError::exit));
-    let refusal = refusal.or_else(|| error.downcast_ref().map(of_journal));
-    refusal.or_else(|| error.downcast_ref().map(of_merge))
+    let exit = error.downcast_ref().map(|end: &EarlyEnd| end.exit);
+    let exit = exit.or_else(|| error.downcast_ref().map(CheckError::exit));
+    let exit = exit.or_else(|| error.downcast_ref().map(of_journal));
+    exit.or_else(|| error.downcast_ref().map(of_merge))
 }
 
 /// Undecided where another try may go well: the disk has room again, the other runner has ended.
@@ -60,7 +60,7 @@ fn of_merge(error: &MergeError) -> Exit {
     }
 }
 
-/// Tells a refusal; the exit code with which the command ends. Any other error is handed on.
+/// Tells the reason of an early end; the exit code with which the command ends. Any other error is handed on.
 pub(super) fn told(error: anyhow::Error) -> anyhow::Result<Exit> {
     let Some(exit) = exit(&error) else { return Err(error) };
     tell(&with_causes(&error));
@@ -82,7 +82,7 @@ mod tests {
             (Err::<(), _>(nothing()).context("with hint 1").unwrap_err(), Exit::Nothing),
             (locked().into(), Exit::Undecided),
             (MergeError::Journal(locked()).into(), Exit::Undecided),
-            (Refusal::new(Exit::Rejected, "no").into(), Exit::Rejected),
+            (EarlyEnd::new(Exit::Rejected, "no").into(), Exit::Rejected),
         ] {
             assert_eq!(told(error).unwrap(), expected);
         }
