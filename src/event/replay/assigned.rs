@@ -119,29 +119,38 @@ fn untold(plan: &EventPlan, runs: &mut [Run], out: &mut Replay) {
     }
 }
 
-/// Brings the games of each part into the order of play, where they have dates: files come in any order. What no tag tells apart
-/// is told by its file, and in a knockout by its Event tag too.
+/// Brings the files of each part into the order of play, where they have dates. What no tag tells apart is told by its file, and
+/// in a knockout of one file by its Event tag.
 fn in_time(plan: &EventPlan, runs: &mut [Run], out: &mut Replay) {
     runs.sort_by_key(|run| run.place);
     let mut is_moved = false;
     for part in runs.chunk_by_mut(|a, b| a.place == b.place && a.place.is_some()) {
-        if part.iter().all(|run| run.began().is_some())
-            && !part.is_sorted_by(|a, b| a.began() <= b.began())
-        {
-            is_moved = true;
-            part.sort_by(|a, b| a.began().cmp(&b.began()));
-        }
-        let Some((stage, UNTOLD)) = part.first().and_then(|run| run.place) else { continue };
+        let Some((stage, own)) = part.first().and_then(|run| run.place) else { continue };
+        let is_one = part.iter().all(|run| Some(run.file) == part.first().map(|run| run.file));
         let is_knockout =
             plan.stages.get(stage).is_some_and(|stage| matches!(stage.format, Format::Knockout(_)));
-        let mut known: Vec<(usize, String)> = Vec::new();
-        for run in part {
-            let own = (run.file, if is_knockout { run.tag.clone() } else { String::new() });
-            let at = known.iter().position(|other| *other == own).unwrap_or_else(|| {
-                known.push(own);
-                known.len() - 1
-            });
-            run.place = Some((stage, UNTOLD + at));
+        // A match may have been played at another time than its place in its file says.
+        let by_tag = own == UNTOLD && is_one && is_knockout;
+        let unit = |run: &Run| (run.file, if by_tag { run.tag.clone() } else { String::new() });
+        let mut began: BTreeMap<(usize, String), Option<String>> = BTreeMap::new();
+        for run in part.iter() {
+            began.entry(unit(run)).or_insert_with(|| run.began().map(str::to_owned));
+        }
+        let time = |run: &Run| began.get(&unit(run)).cloned().flatten();
+        if began.values().all(Option::is_some) && !part.is_sorted_by_key(time) {
+            is_moved = true;
+            part.sort_by_cached_key(time);
+        }
+        if own == UNTOLD {
+            let mut known = Vec::new();
+            for run in part {
+                let own = unit(run);
+                let at = known.iter().position(|other| *other == own).unwrap_or_else(|| {
+                    known.push(own);
+                    known.len() - 1
+                });
+                run.place = Some((stage, UNTOLD + at));
+            }
         }
     }
     if is_moved {

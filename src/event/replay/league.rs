@@ -389,9 +389,13 @@ pub(super) fn playoff(
             return Vec::new();
         }
     };
-    for game in left {
+    if let Some(first) = left.first() {
         out.compare(ComparisonKind::Games, false, || {
-            ("after the end".to_owned(), "no game".to_owned(), stage.told(&game))
+            let played = match left.len() {
+                1 => stage.told(first),
+                games => format!("{}, the first {}", counted(games, "game"), stage.told(first)),
+            };
+            ("after the end".to_owned(), "no game".to_owned(), played)
         });
     }
     groups

@@ -42,6 +42,23 @@ fn files_of_a_knockout_are_taken_in_the_order_of_their_dates() {
     }
 }
 
+/// Cups 1 and 2: each match has an Event tag, and a match of a round may have been played later than its place.
+#[test]
+fn matches_of_a_file_keep_their_places_whatever_their_dates() {
+    let [bronze, last, semis, _] = cup();
+    let first = semis.rfind("[Event").and_then(|at| semis[..at].rfind("[Event")).unwrap();
+    let (one, other) = semis.split_at(first);
+    for date in ["01.01", "01.02"] {
+        let first = one.replace("Semis", "Match 1");
+        let second = other.replace("Semis", "Match 2").replace("01.02", date);
+        let semis = format!("{first}{second}");
+        let replay = files(CUP, &[bronze.as_bytes(), last.as_bytes(), semis.as_bytes()]);
+        assert_eq!(differences(&replay, 0), [""; 0]);
+        let places = replay.stages[0].table.iter().map(|row| row.engine.as_str());
+        assert_eq!(places.collect::<Vec<_>>(), ["a", "c", "b", "d"]);
+    }
+}
+
 #[test]
 fn the_only_stage_takes_no_other_event_beside_its_own() {
     let [bronze, last, semis, other] = cup();
