@@ -390,13 +390,15 @@ mod tests {
             begun.fetch_add(1, Ordering::Relaxed);
             Ok(judged(path, vec![]))
         };
-        let at_once = Concurrency::new(None, jobs(1));
+        // One worker, as reports are heard in the order of the entries: with more of them, a first entry that the host keeps
+        // back lets any number of others be judged before anything is heard.
+        let at_once = Concurrency::new(Some(jobs(1)), jobs(1));
         let stopped = run(&paths, at_once, judge, &Nobody, |_, _| Ok(()), |_, _| Err("full disk"));
         assert_eq!(stopped, Err("full disk"));
-        // The one that was heard, and those of three workers that may have begun meanwhile.
-        assert!(begun.swap(0, Ordering::Relaxed) <= 4);
+        // The one that was heard, and the one that may have begun meanwhile.
+        assert!(begun.swap(0, Ordering::Relaxed) <= 2);
         let stopped = run(&paths, at_once, judge, &Nobody, |_, _| Err("not kept"), |_, _| Ok(()));
         assert_eq!(stopped, Err("not kept"));
-        assert!(begun.load(Ordering::Relaxed) <= 4);
+        assert!(begun.load(Ordering::Relaxed) <= 2);
     }
 }
