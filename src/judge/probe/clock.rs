@@ -3,6 +3,8 @@
 //! Alone on the machine, because its times are the evidence. The event's clock comes last: most engines
 //! think for a minute there, so the wait is cut ([`Ask::was_cut`](crate::model::evidence::Ask::was_cut)).
 
+use std::time::Duration;
+
 use super::list::{Item, ask_all};
 use super::{Bench, EVENT_CLOCK, ProbeOutcome};
 use crate::game::go::{Clocks, Go};
@@ -17,6 +19,8 @@ const LITTLE: Go = Go::Clock(Clocks::even(1000, 3000));
 
 /// The name of the question on the event's clock.
 const THE_EVENTS: &str = "clock-event";
+/// A quick check does not wait longer for it: one that the clock itself breaks ends at once, and a sound one would think on.
+const QUICK: Duration = Duration::from_millis(500);
 
 /// Asks three times; the answers' times are the evidence. One that hangs on a clock which only advises is still asked on the event's.
 pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
@@ -41,8 +45,9 @@ pub(super) fn event_only(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError
 }
 
 fn on_the_events(bench: &Bench<'_>) -> Item {
+    let patience = bench.plan.waits.clock;
     Item {
-        patience: Some(bench.plan.waits.clock),
+        patience: Some(if bench.plan.quick { patience.min(QUICK) } else { patience }),
         ..Item::new(THE_EVENTS, &positions::middlegame(), EVENT_CLOCK)
     }
 }
