@@ -13,7 +13,7 @@ const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 /// The memory that an xz file may make us allocate, in KiB; `xz -9` needs 64 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 
-/// How files start that hold games and are no PGN, and what they are.
+/// The first bytes of files that hold games and are no PGN, and the names of their formats.
 const OTHERS: [(&[u8], &str); 8] = [
     (b"\x1f\x8b", "packed with gzip"),
     (b"BZh", "packed with bzip2"),

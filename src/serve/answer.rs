@@ -191,7 +191,7 @@ mod tests {
         for answer in [&packed, &whole] {
             assert_eq!(answer.headers()[header::VARY], "accept-encoding");
         }
-        // Who has it packed has it: the tag comes back as it was given.
+        // A visitor who has the packed file has the file: the tag comes back as it was given.
         let tag = packed.headers()[header::ETAG].to_str().unwrap();
         let again = ask(&page, &[gzip(), (header::IF_NONE_MATCH, tag)]);
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED);

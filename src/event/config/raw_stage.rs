@@ -19,7 +19,7 @@ use crate::model::words::counted;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct RawStage {
     pub(super) name: Spanned<String>,
-    /// How the Event tags of its recorded games end, which only a replay reads.
+    /// The endings of the Event tags of its recorded games, which only a replay reads.
     #[serde(rename = "games")]
     pub(super) _games: Option<OneOrMore>,
     pub(super) format: Spanned<RawFormat>,

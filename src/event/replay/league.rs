@@ -35,7 +35,7 @@ pub(super) fn round_robin(
         return other_order(&format, &dues, stage, &laid, given.as_deref(), out);
     }
     let mut missing = Vec::new();
-    // Who crashed too often plays no more.
+    // An engine that crashed too often plays no more.
     let mut unplayed: BTreeMap<Id, usize> = BTreeMap::new();
     for due in &dues {
         let (white, black) = (seated.id(due.white), seated.id(due.black));

@@ -46,7 +46,7 @@ impl StageOutcome {
     pub(super) fn after_playoff(&self, through: &[Id], places: Vec<Vec<Id>>) -> StageOutcome {
         let played = places.concat();
         let of = |mut group: Vec<Id>| {
-            // Who is level there stands as this stage has them.
+            // Engines that are level there stand as this stage has them.
             group.sort_by_key(|id| self.groups.concat().iter().position(|other| other == id));
             group
         };

@@ -79,7 +79,7 @@ fn judge(evidence: &Evidence) -> Finding {
     let left_out = evidence.capabilities.left_out;
     words.extend(match (lost, left_out) {
         (Some(at), _) => Some(format!("a game would be lost on time at move {at}")),
-        // How long it thinks with much time, or with little, was not seen.
+        // Its time for a move with much left, or with little, was not seen.
         (None, Some(_)) => None,
         (None, None) if full.is_some_and(|full| full.cut) => None,
         (None, None) => Some(format!("a game of {GAME} moves is not lost on time")),

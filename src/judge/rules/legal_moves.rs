@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_death_that_only_the_run_which_waits_has_seen_counts() {
-        // What fails there on a small clock alone is no run of this purpose any more (`probe::again`).
+        // A run that fails there on a small clock alone has another purpose by now (`probe::again`).
         let idle = testing::run(Purpose::Idle).asked(
             Question::Go(testing::go("idle-game-ply-24", "position startpos moves …", 24)),
             Answer::Ended(Some(ExitHow::Signal(11))),
