@@ -35,6 +35,11 @@ pub(crate) fn pgn(config: &EventConfig, take: &mut dyn FnMut(&str)) -> Result<()
                     plies.push(ply);
                 }
             }
+            JournalRecord::Interrupted(ruling) if ruling.begins_anew => {
+                if let Some((_, plies)) = open.get_mut(&ruling.id) {
+                    plies.clear();
+                }
+            }
             JournalRecord::Annulled(annulled) => drop(open.remove(&annulled.id)),
             JournalRecord::Withdrawn(withdrawn) => {
                 open.retain(|id, _| !withdrawn.broken_off.contains(id));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use shakmaty::{ByColor, Chess, Color, Position};
 
-use super::terms::InterruptionBounds;
+use super::terms::InterruptionRule;
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
@@ -41,11 +41,11 @@ pub(crate) struct Ruling {
     pub(crate) rule: &'static str,
     /// The decision and its grounds, in words.
     pub(crate) why: String,
-    /// Over, or on.
+    /// Over, on, or once more.
     pub(crate) verdict: Continuation,
 }
 
-/// Over, or on.
+/// Over, on, or once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Continuation {
     /// The game has this result.
@@ -57,16 +57,25 @@ pub(crate) enum Continuation {
         /// The time added to both.
         compensation: Duration,
     },
+    /// The game is played once more from its opening: the moves that were made do not count.
+    BeginsAnew,
 }
 
-/// Decides by rule 6.1, with the bounds of the stage. `probe` asks tables that are at hand; `compensation` is the event's setting, since
+/// Decides by the stage's rule, which is rule 6.1 with bounds of its own for all events but nTCEC's. `probe` asks tables that are at hand; `compensation` is the event's setting, since
 /// the rule names no number.
 pub(crate) fn decide(
     moment: &InterruptedGame,
     probe: impl FnOnce(&Chess) -> Option<GameEnding>,
     compensation: Duration,
-    bounds: InterruptionBounds,
+    rule: InterruptionRule,
 ) -> Ruling {
+    let bounds = match rule {
+        InterruptionRule::GoesOn(bounds) => bounds,
+        InterruptionRule::Restart => {
+            let why = "it begins anew from its opening, with the whole clocks".into();
+            return Ruling { rule: "restart", why, verdict: Continuation::BeginsAnew };
+        }
+    };
     if let (Some(white), Some(black)) = (moment.evals.white, moment.evals.black) {
         let both = |holds: &dyn Fn(i32) -> bool| holds(white.value()) && holds(black.value());
         let told = |what: &str| format!("evaluations {white} and {black}: {what}");
@@ -126,6 +135,7 @@ pub(crate) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::terms::InterruptionBounds;
     use proptest::prelude::*;
     use shakmaty::CastlingMode;
     use shakmaty::fen::Fen;
@@ -147,7 +157,7 @@ mod tests {
         let ruling = decide(moment, |_| None, Duration::from_secs(5));
         let result = match ruling.verdict {
             Continuation::Over(ending) => Some(ending.result),
-            Continuation::GoesOn { .. } => None,
+            Continuation::GoesOn { .. } | Continuation::BeginsAnew => None,
         };
         (ruling.rule, result)
     }
@@ -157,7 +167,16 @@ mod tests {
         probe: impl FnOnce(&Chess) -> Option<GameEnding>,
         time: Duration,
     ) -> Ruling {
-        super::decide(moment, probe, time, InterruptionBounds::TCEC_4K)
+        let rule = InterruptionRule::GoesOn(InterruptionBounds::TCEC_4K);
+        super::decide(moment, probe, time, rule)
+    }
+
+    #[test]
+    fn a_game_that_begins_anew_is_never_decided_by_evaluations() {
+        let won = moment(Some(2000), Some(2000), 80);
+        let ruling =
+            super::decide(&won, |_| None, Duration::from_secs(5), InterruptionRule::Restart);
+        assert_eq!((ruling.rule, ruling.verdict), ("restart", Continuation::BeginsAnew));
     }
 
     #[test]

@@ -209,7 +209,7 @@ impl StageState {
 pub(crate) struct OpenGame {
     /// The record of its beginning, or of the last time that it went on.
     pub(crate) started: GameStarted,
-    /// The moves that engines made, of all attempts.
+    /// The moves that engines made, of all attempts since it began, or began anew.
     pub(crate) plies: Vec<JournalPly>,
     /// The number of them that were made before it last went on.
     pub(crate) before: usize,
@@ -273,6 +273,9 @@ impl Ledger {
                 self.interruptions += 1;
                 let id = &decision.id;
                 let game = self.open.get_mut(id).ok_or_else(|| not_open(id))?;
+                if decision.begins_anew {
+                    game.plies.clear();
+                }
                 game.interrupted = Some(decision);
             }
             JournalRecord::GameFinished(finished) => self.game_finished(finished)?,

@@ -31,7 +31,7 @@ pub(crate) fn clocks(of: ByColor<Duration>) -> [u64; 2] {
     [micros(of.white), micros(of.black)]
 }
 
-fn from_clocks([white, black]: [u64; 2]) -> ByColor<Duration> {
+pub(crate) fn from_clocks([white, black]: [u64; 2]) -> ByColor<Duration> {
     ByColor { white: Duration::from_micros(white), black: Duration::from_micros(black) }
 }
 
@@ -170,6 +170,7 @@ impl Broken {
         let (result, compensation) = match &ruling.verdict {
             Continuation::Over(ending) => (Some(ending.result.word().to_owned()), Duration::ZERO),
             Continuation::GoesOn { compensation, .. } => (None, *compensation),
+            Continuation::BeginsAnew => (None, Duration::ZERO),
         };
         Interrupted {
             id: id.to_owned(),
@@ -178,6 +179,7 @@ impl Broken {
             result,
             clocks: clocks(self.moment.clocks),
             compensation: micros(compensation),
+            begins_anew: ruling.verdict == Continuation::BeginsAnew,
         }
     }
 

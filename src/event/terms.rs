@@ -22,8 +22,8 @@ pub struct StageTerms {
     pub(crate) rules: AdjudicationRules,
     /// The games about which tables are asked.
     pub(crate) tables: AskTables,
-    /// When an interruption ends a game.
-    pub(crate) interruption: InterruptionBounds,
+    /// The ruling on a game that was interrupted.
+    pub(crate) interruption: InterruptionRule,
 }
 
 /// The games about which tables are asked.
@@ -35,6 +35,15 @@ pub(crate) enum AskTables {
     Interrupted,
     /// All, after each move (rule 10.3 of the leagues).
     All,
+}
+
+/// The rule for a game that was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InterruptionRule {
+    /// It is over beyond bounds, and goes on from the position that it had reached (rule 6.1 of 4k events).
+    GoesOn(InterruptionBounds),
+    /// It begins anew from its opening ("Time Control" of nTCEC).
+    Restart,
 }
 
 /// The evaluations at which a game that was interrupted is over (rules 6.1.2 and 6.1.3 of 4k events).
@@ -116,18 +125,31 @@ fn hundredths(pawns: f64) -> Option<i32> {
     is_sane.then(|| (pawns * 100.0).round() as i32)
 }
 
-impl<'de> Deserialize<'de> for InterruptionBounds {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<InterruptionBounds, D::Error> {
+impl<'de> Deserialize<'de> for InterruptionRule {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<InterruptionRule, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "{ win = \">10\", draw = \"<0.15\" } or \"restart\"")]
+        enum Raw {
+            Bounds(RawBounds),
+            Word(Word),
+        }
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Raw {
+        struct RawBounds {
             win: String,
             draw: String,
         }
-        let raw = Raw::deserialize(from)?;
-        Ok(InterruptionBounds {
-            win: bound(&raw.win, '>').map_err(de::Error::custom)?,
-            draw: bound(&raw.draw, '<').map_err(de::Error::custom)?,
+        #[derive(Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        enum Word {
+            Restart,
+        }
+        Ok(match Raw::deserialize(from)? {
+            Raw::Bounds(raw) => InterruptionRule::GoesOn(InterruptionBounds {
+                win: bound(&raw.win, '>').map_err(de::Error::custom)?,
+                draw: bound(&raw.draw, '<').map_err(de::Error::custom)?,
+            }),
+            Raw::Word(Word::Restart) => InterruptionRule::Restart,
         })
     }
 }
@@ -173,7 +195,7 @@ pub(in crate::event) struct RawTerms {
     pub(in crate::event) draw_rule: Option<Spanned<RawDrawRule>>,
     pub(in crate::event) win_rule: Option<Spanned<RawWinRule>>,
     pub(in crate::event) tables: Option<AskTables>,
-    pub(in crate::event) interruption: Option<InterruptionBounds>,
+    pub(in crate::event) interruption: Option<InterruptionRule>,
     pub(in crate::event) crash_limit: Option<NonZeroU32>,
 }
 
@@ -184,7 +206,7 @@ impl StageTerms {
             control,
             rules: AdjudicationRules::default(),
             tables: AskTables::Interrupted,
-            interruption: InterruptionBounds::TCEC_4K,
+            interruption: InterruptionRule::GoesOn(InterruptionBounds::TCEC_4K),
         }
     }
 
@@ -251,6 +273,13 @@ mod tests {
         StageTerms::at(TimeControl::EVENT).with(&raw).map_err(|(_, what)| what)
     }
 
+    fn bounds(terms: StageTerms) -> InterruptionBounds {
+        match terms.interruption {
+            InterruptionRule::GoesOn(bounds) => bounds,
+            InterruptionRule::Restart => panic!("no bounds"),
+        }
+    }
+
     #[test]
     fn a_stage_has_terms_of_its_own() {
         let terms = read(
@@ -263,10 +292,10 @@ mod tests {
         assert_eq!(terms.rules.draw, Some(drawn));
         assert_eq!(terms.rules.win, Some(WinRule { level: 1000, moves: 5 }));
         assert_eq!(terms.tables, AskTables::All);
-        assert_eq!(
-            (terms.interruption.draw.holds(9), terms.interruption.draw.holds(-10)),
-            (true, false)
-        );
+        let draw = bounds(terms).draw;
+        assert_eq!((draw.holds(9), draw.holds(-10)), (true, false));
+        let anew = read("interruption = \"restart\"").unwrap();
+        assert_eq!(anew.interruption, InterruptionRule::Restart);
         // Where nothing is said, nothing changes.
         assert_eq!(read("").unwrap(), StageTerms::at(TimeControl::EVENT));
         let new = StageTerms {
@@ -279,8 +308,7 @@ mod tests {
 
     #[test]
     fn bounds_hold_what_they_say() {
-        let with =
-            read("interruption = { win = \">=10\", draw = \"<=0.15\" }").unwrap().interruption;
+        let with = bounds(read("interruption = { win = \">=10\", draw = \"<=0.15\" }").unwrap());
         let without = InterruptionBounds::TCEC_4K;
         assert!(with.win.is_passed(1000) && !without.win.is_passed(1000));
         assert!(!with.win.is_passed(999) && without.win.is_passed(1001));
@@ -298,6 +326,7 @@ mod tests {
             ("win-rule = { level = 1e9, moves = 5 }", "is no evaluation"),
             ("win-rule = { level = 10, moves = 0 }", "nonzero"),
             ("interruption = { win = \"10\", draw = \"<1\" }", "\"10\" is no bound"),
+            ("interruption = \"again\"", "or \"restart\""),
             ("interruption = { win = \">10\", draw = \"<x\" }", "\"<x\" is no bound"),
             ("clock = 5", "unknown field `clock`"),
         ] {

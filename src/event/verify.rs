@@ -96,6 +96,11 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
                     told.plies.push(ply.clone());
                 }
             }
+            JournalRecord::Interrupted(ruling) if ruling.begins_anew => {
+                if let Some(told) = open.get_mut(&ruling.id) {
+                    told.plies.clear();
+                }
+            }
             JournalRecord::GameFinished(game) => {
                 found.games += 1;
                 if let Some(told) = open.remove(&game.id) {

@@ -201,6 +201,10 @@ impl Broadcast {
             }
             JournalRecord::Interrupted(ruling) => {
                 if let Some(game) = self.open(&ruling.id) {
+                    if ruling.begins_anew {
+                        game.plies.clear();
+                        game.shown = ShownSoFar::default();
+                    }
                     game.rulings.push(ruling.clone());
                 }
             }

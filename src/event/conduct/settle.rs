@@ -1,14 +1,16 @@
-//! The games that were under way when a runner ended or stood still: what becomes of them (rule 6.1).
+//! The games that were under way when a runner ended or stood still: the ruling on each (rule 6.1).
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::play::GoingOn;
 use super::{Conductor, EventError};
 use crate::event::interrupted::{self, Continuation};
 use crate::event::journal::record::{GameStarted, JournalRecord};
-use crate::event::recorder::Broken;
+use crate::event::recorder::{Broken, from_clocks};
 use crate::game::pgn;
 use crate::game::tables::Tables;
+use crate::model::game::record::Resume;
 
 impl Conductor<'_> {
     /// Decides what becomes of the games under way (rule 6.1), but for those that go on already.
@@ -31,13 +33,13 @@ impl Conductor<'_> {
                 continue;
             }
             let probe = |position: &_| tables.as_ref()?.probe(position);
-            let bounds = self
+            let rule = self
                 .config
                 .stages
                 .get(game.started.stage)
                 .map_or(self.config.terms.interruption, |stage| stage.terms.interruption);
             let compensation = self.config.compensation;
-            let ruling = interrupted::decide(&broken.moment, probe, compensation, bounds);
+            let ruling = interrupted::decide(&broken.moment, probe, compensation, rule);
             self.audience.say(&format!("{id}, rule {}: {}", ruling.rule, ruling.why));
             self.keep(JournalRecord::Interrupted(broken.interrupted(&id, &ruling)))?;
             match ruling.verdict {
@@ -49,6 +51,12 @@ impl Conductor<'_> {
                     let before = broken.played_for();
                     let (opening, resume) = broken.resume(clocks);
                     going_on.insert(id, GoingOn { opening, resume, before });
+                }
+                Continuation::BeginsAnew => {
+                    // Each attempt of such a game began with the whole clocks.
+                    let clocks = from_clocks(game.started.clocks);
+                    let (opening, resume) = (broken.opening, Resume { plies: Vec::new(), clocks });
+                    going_on.insert(id, GoingOn { opening, resume, before: Duration::ZERO });
                 }
             }
         }

@@ -21,7 +21,7 @@ use super::journal::record::Previous;
 use super::plan::formats::RawFormat;
 use super::stage::{Stage, StageFormat};
 use super::terms::{
-    AskTables, InterruptionBounds, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
+    AskTables, InterruptionRule, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
 };
 use crate::files::read;
 use crate::game::clock::TimeControl;
@@ -179,7 +179,7 @@ struct Raw {
     draw_rule: Option<Spanned<RawDrawRule>>,
     win_rule: Option<Spanned<RawWinRule>>,
     tables: Option<AskTables>,
-    interruption: Option<InterruptionBounds>,
+    interruption: Option<InterruptionRule>,
     #[serde(default)]
     syzygy: Vec<PathBuf>,
     crash_limit: Option<NonZeroU32>,

@@ -254,7 +254,7 @@ impl HeadRules {
             },
             Like::Ntcec => HeadRules {
                 late: "\"Time Control\"",
-                goes_on: "\"Time Control\" has a game begin anew after its opening (`gate4k event replay`); else",
+                goes_on: "Not in nTCEC, whose games begin anew; elsewhere",
                 options: "\"Number of Cores / Threads\" and \"Main Hash Size\" allow\n# up to 16 and 8192.",
                 at_a_time: "\"General Information\"",
                 drawn: "\"GUI Adjudication\"",
@@ -292,7 +292,9 @@ interruption = { win = ">=10", draw = "<=0.15" }"#;
 const NTCEC_DRAWS: &str = r#"# "GUI Adjudication": from move 41 on ten evaluations in a row within 0.05 are a draw; three in a row of each engine at
 # 6.5 or more are a win.
 draw-rule = { within = 0.05, after-moves = 41 }
-win-rule = { level = 6.5, moves = 3 }"#;
+win-rule = { level = 6.5, moves = 3 }
+# "Time Control": a game in which the computer locks up is restarted from the position after the opening.
+interruption = "restart""#;
 
 const SWISS: &str = r#"
 # Rules 1.b and 2: twelve rounds by Monrad's system. Each pair plays the same opening with both colours (2.b), the better

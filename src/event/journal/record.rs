@@ -389,7 +389,7 @@ pub struct EngineKilled {
 pub struct Interrupted {
     /// The game.
     pub(crate) id: String,
-    /// The rule: `6.1.2` to `6.1.5`.
+    /// The rule: `6.1.2` to `6.1.5`, or `restart`.
     pub(crate) rule: String,
     /// The decision and its grounds, in words.
     pub(crate) why: String,
@@ -399,6 +399,9 @@ pub struct Interrupted {
     pub(crate) clocks: [u64; 2],
     /// The time added to both.
     pub(crate) compensation: u64,
+    /// True if the moves made so far do not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) begins_anew: bool,
 }
 
 /// A game's end.

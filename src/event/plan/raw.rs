@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::super::config::{GateKind, RawPolicy};
-use super::super::terms::{AskTables, InterruptionBounds, RawDrawRule, RawTerms, RawWinRule};
+use super::super::terms::{AskTables, InterruptionRule, RawDrawRule, RawTerms, RawWinRule};
 use super::formats::{RawFormat, RawTies};
 use super::{Seating, Variant};
 use crate::game::clock::TimeControl;
@@ -40,7 +40,7 @@ pub(super) struct Raw {
     pub(super) draw_rule: Option<RawDrawRule>,
     pub(super) win_rule: Option<RawWinRule>,
     pub(super) tables: Option<AskTables>,
-    pub(super) interruption: Option<InterruptionBounds>,
+    pub(super) interruption: Option<InterruptionRule>,
     pub(super) syzygy: Option<Vec<PathBuf>>,
     pub(super) crash_limit: Option<NonZeroU32>,
     pub(super) variant: Option<Variant>,

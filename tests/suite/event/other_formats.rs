@@ -103,7 +103,8 @@ fn an_older_cup_with_free_places_and_a_tie_is_played_killed_and_verified() {
 /// tie.
 fn a_season_of_ntcec_is_played_killed_and_verified() {
     let group = |name: &str, from: &str| {
-        let more = format!("from = [{from}]\nties = \"4k\"");
+        let more =
+            format!("from = [{from}]\nties = \"4k\"\nterms = {{ interruption = \"restart\" }}");
         stage(name, "round-robin = { doubles = 1, order = \"rotation\" }", &more)
     };
     const TIES: &str = "ties = [\"cumulative-opponents\", \"wins\", \"won-length\", \"lost-length\", \"organisers\"]";

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use gate4k::event::journal::JournalRecord;
 use serde_json::Value;
@@ -249,7 +250,7 @@ fn a_full_disk_stops_the_event_and_loses_nothing() {
 fn a_runner_that_was_stopped_interrupts_games_and_loses_none() {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     let event = Event::new(&[("A", "elf"), ("B", "elf32")], "3+0.1", MATCH);
     drop(Past::new(&event));
@@ -280,10 +281,35 @@ fn a_runner_that_was_stopped_interrupts_games_and_loses_none() {
     assert_eq!(code, 0, "{verified}");
 }
 
+fn a_game_of_a_stage_that_restarts_begins_anew_with_the_whole_clocks() {
+    let restart = format!("{MATCH}terms = {{ interruption = \"restart\" }}\n");
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "1+0.01", &restart);
+    let mut runner = event.start();
+    while event.records("ply").len() < 3 && runner.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    event.finish();
+    let rulings = event.records("interrupted");
+    let anew = |one: &Value| one["rule"] == "restart" && one["begins-anew"] == true;
+    assert!(!rulings.is_empty() && rulings.iter().all(anew), "{rulings:?}");
+    let again = |one: &&Value| one["attempt"] == 2;
+    let starts = event.records("game-started");
+    let second = starts.iter().find(again).expect("a second attempt");
+    assert_eq!(second["clocks"], serde_json::json!([1_000_000, 1_000_000]));
+    let (code, verified) = event.ask(&["event", "verify"]);
+    assert_eq!(code, 0, "{verified}");
+    // Those who are told have the moves of the attempt that counts.
+    let (code, pgn) = event.ask(&["event", "export", "pgn"]);
+    assert_eq!((code, pgn.matches("[Event ").count()), (0, event.finished().len()));
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on [Landlock, Xz],
         slow a_runner_that_was_stopped_interrupts_games_and_loses_none [Landlock],
+        slow a_game_of_a_stage_that_restarts_begins_anew_with_the_whole_clocks [Landlock],
         slow a_wall_clock_that_jumps_changes_no_game [Landlock],
         slow stamps_that_go_backwards_do_no_harm [Landlock],
         slow a_journal_that_cannot_grow_stops_the_event_and_loses_nothing [Landlock],
