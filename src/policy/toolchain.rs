@@ -203,7 +203,11 @@ impl Toolchain {
             .filter(|found| Some(found.real.as_path()) == program)
             .map(|found| found.name.as_str())
             .collect();
-        let Some(program) = program.filter(|_| !names.is_empty()) else { return true };
+        let Some(program) = program else { return true };
+        if names.is_empty() {
+            // One that is none of the host's is the entry's, wherever it lies.
+            return self.grants.execute.iter().any(|granted| granted == program);
+        }
         let mut own = self.own_needs.lock().unwrap_or_else(PoisonError::into_inner);
         let own = own.entry(program.to_owned()).or_insert_with(|| {
             if names.iter().any(|name| self.looks_around(name)) {
@@ -345,6 +349,10 @@ mod tests {
         let is_strange = |one: &&PathBuf| one.to_string_lossy().contains("libbfd");
         let strange = of_the_assembler.iter().find(is_strange).unwrap();
         assert!(!tools.needs(Some(&real("perl")), strange));
+        assert!(
+            !tools.needs(Some(Path::new("/tmp/lib/python/x")), strange),
+            "a program of its own"
+        );
         // Of a compiler's parts, the one that is linked with it.
         assert!(
             tools.needs(Some(&real("as")), strange) && !tools.needs(Some(&real("cc")), strange)

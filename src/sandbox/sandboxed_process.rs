@@ -26,7 +26,7 @@ use crate::sandbox::plan::{
     Confined, Launcher, Pipes, Programs, SandboxError, SeenProgram, StartPlan, Streams, Traces,
 };
 use crate::sandbox::supervise::StartOutcome;
-use crate::sandbox::trace::record::{RawExec, RawRecord};
+use crate::sandbox::trace::record::{MOST_OF_A_PATH, RawExec, RawRecord};
 use crate::sandbox::trace::shared::TreeState;
 use crate::sandbox::watchdog::EntryTree;
 
@@ -247,7 +247,7 @@ impl Confined for SandboxedProcess {
                 .map(|open| FileOpen {
                     at: since(open.at),
                     by: open.by,
-                    path: escape(open.path.as_os_str().as_encoded_bytes(), 300),
+                    path: escape(open.path.as_os_str().as_encoded_bytes(), MOST_OF_A_PATH),
                     access: open.access,
                     denied: open.denied,
                     missing: open.missing,

@@ -16,7 +16,7 @@ use crate::sandbox::trace::calls::{
     PendingCall, exec, file, is_of_the_host, is_shared_object, message, other_process,
 };
 use crate::sandbox::trace::record::{
-    MOST_DENIED_OPENS, MOST_MADE, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
+    MOST_DENIED_OPENS, MOST_MADE, MOST_OF_A_PATH, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
 };
 use crate::sandbox::trace::tracer::Tracer;
 use crate::sandbox::trace::{meta, tracee};
@@ -270,12 +270,14 @@ fn names_library_of_host(files: &EntryFiles, path: &Path) -> bool {
 
 /// True if what was opened is to be told by the kernel's own name of it, and not by the path that was read when the call began: that
 /// one is a link of the entry's own to a library, or another thread has exchanged it before the kernel looked. A name that the host has
-/// given to what was opened stays: the allow-list may know the link and not the file behind it.
+/// given to what was opened stays: the allow-list may know the link and not the file behind it. One that a report would cut does not:
+/// links of the host that lead upwards make it as long as one likes, and its end tells that it is a library.
 fn is_other(files: &EntryFiles, pid: i32, fd: i32, path: &Path, real: &Path) -> bool {
     if path == real || files.may_hold(real) {
         return false;
     }
     if is_of_the_host(path)
+        && path.as_os_str().len() <= MOST_OF_A_PATH
         && !files.may_hold(path)
         && is_shared_object(path) == is_shared_object(real)
     {
@@ -315,6 +317,9 @@ mod tests {
         let link = Path::new("/").join(up.strip_prefix("/").unwrap_or(up));
         if link != *one && link.exists() {
             assert!(!told(&link, one));
+            // The same by a name that a report would cut before its end.
+            let long = format!("{}{}", "/".repeat(400), link.display());
+            assert!(told(Path::new(&long), one));
         }
         // A link of the entry's own says nothing of what it leads to.
         assert!(told(&own.path().canonicalize().unwrap().join("libm.so.6"), one));

@@ -28,6 +28,8 @@ pub(in crate::sandbox) const MOST_DENIALS: usize = 200;
 pub(in crate::sandbox) const MOST_REFUSALS: usize = 50;
 /// Products of the entry's own that are summed up.
 pub(in crate::sandbox) const MOST_PRODUCTS: usize = 200;
+/// Characters of a path that a report shows.
+pub(in crate::sandbox) const MOST_OF_A_PATH: usize = 300;
 /// Files whose maker is remembered. A file without one is a file that remains: only makers that are known are exempt for caches.
 pub(in crate::sandbox) const MOST_MADE: usize = 20_000;
 
