@@ -369,9 +369,9 @@ fn after_main(
     Ok((outcomes, looks))
 }
 
-/// A look that can only advise, where there is time enough for a start at least.
+/// A look that can only advise, where there is time enough for its starts: several make two.
 fn in_time(look: Task, start: Duration) -> Task {
-    Box::new(move |bench| match bench.left() < start {
+    Box::new(move |bench| match bench.left() < 2 * start {
         true => Ok(ProbeOutcome { left_out: true, ..ProbeOutcome::default() }),
         false => look(bench),
     })
