@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn its_own_file_is_named_so() {
         let mut run = testing::run(Purpose::Main);
-        let own = run.execs[0].asked.clone();
-        run = run.opened(&own, true);
+        run.execs[0].asked = "/entry/5e4a36c4".into();
+        run = run.opened("/entry/5e4a36c4", true);
         run.opens[0].access = FileAccess::Write;
         assert_eq!(words(&testing::evidence_of([run])), ["to write its own file"]);
     }
