@@ -12,7 +12,7 @@ use super::error::CheckError;
 use super::games::before_games;
 use super::host::{Host, HostFor};
 use super::mistaken_file;
-use super::probe::{self, ProbePlan, ProbeWaits};
+use super::probe::{self, Gathered, ProbePlan, ProbeWaits};
 use super::read::{Read, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
@@ -185,13 +185,14 @@ impl Judge {
             );
         }
         let plan = self.probe_plan(read, host, jobs);
-        let (runs, capabilities) = match probe::gather(&*host.sandbox, &plan, progress) {
-            Ok(gathered) => gathered,
-            Err(error) => {
-                note_missing_layer(&mut report.layers, &error);
-                return unconfined(&error.to_string(), NEEDS_LANDLOCK);
-            }
-        };
+        let Gathered { runs, capabilities, ahead } =
+            match probe::gather(&*host.sandbox, &plan, progress) {
+                Ok(gathered) => gathered,
+                Err(error) => {
+                    note_missing_layer(&mut report.layers, &error);
+                    return unconfined(&error.to_string(), NEEDS_LANDLOCK);
+                }
+            };
         progress("judging");
         let mut evidence = Evidence {
             runs,
@@ -209,7 +210,7 @@ impl Judge {
         waive::apply(&mut findings, waivers, sha256);
         let barred = before_games(&findings);
         if barred.is_none() {
-            evidence.games = self.games(submission, &evidence, host, jobs, progress);
+            evidence.games = self.games(submission, &evidence, host, ahead, jobs, progress);
         }
         let case = Case { evidence: &evidence, needed, allowed: &allowed };
         let rules_of_games = rules::needing(Needed::Games).map(|rule| match barred {

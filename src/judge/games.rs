@@ -9,6 +9,7 @@ use super::settings::GamesWanted;
 use super::support::runs::shown_run;
 use super::{Judge, Progress, rules};
 use crate::judge::probe::games;
+use crate::judge::probe::games::ahead::{Ahead, FirstAhead};
 use crate::judge::probe::games::{Contender, GamesPlan};
 use crate::model::evidence::{
     Evidence, GameEnd, GamesEvidence, PlayedGame, PlayedGames, Purpose, Shell,
@@ -33,6 +34,7 @@ impl Judge {
         submission: &Submission,
         evidence: &Evidence,
         host: &Host,
+        ahead: Option<Ahead>,
         jobs: NonZeroUsize,
         progress: Progress<'_>,
     ) -> GamesEvidence {
@@ -50,8 +52,14 @@ impl Judge {
             );
         }
         let shell = shown_run(&evidence.runs).map_or(Shell::AsIs, |run| run.shell);
+        // Of an entry that starts slowly one process plays all games, and no second one plays against it.
+        let itself = ahead.is_none();
+        let sandbox = Arc::clone(&host.sandbox);
         let contender = Contender {
-            launcher: Arc::clone(&host.sandbox) as _,
+            launcher: match ahead {
+                Some(ahead) => Arc::new(FirstAhead::new(ahead, sandbox)),
+                None => sandbox,
+            },
             bytes: Arc::clone(&submission.bytes),
             shell,
             options: submission.options(),
@@ -62,7 +70,8 @@ impl Judge {
         let starts =
             STARTS * shown_run(&evidence.runs).and_then(|run| run.readyok).unwrap_or_default();
         let limit = settings.games_limit;
-        let plan = GamesPlan { pairs, limit, starts, beside: jobs, control };
+        let beside = if itself { jobs } else { NonZeroUsize::MIN };
+        let plan = GamesPlan { pairs, itself, limit, starts, beside, control };
         let until = Instant::now() + AGAIN + 2 * starts;
         let first = self.play(&contender, plan, until, progress);
         let GamesEvidence::Played(played) = &first else { return first };

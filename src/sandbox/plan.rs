@@ -34,7 +34,7 @@ pub enum Audit {
 }
 
 /// One start of an entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartPlan {
     /// The entry's bytes, staged as a fresh read-only executable copy.
     pub bytes: Arc<[u8]>,

@@ -397,6 +397,25 @@ fn input_reaches_the_entry() {
     assert!(confined.wait_empty(Instant::now() + Duration::from_secs(300)));
 }
 
+/// An entry that saves what it has learnt does so at its quit, when only programs and libraries are watched.
+fn a_write_that_is_refused_after_the_start_is_named() {
+    let plan = StartPlan {
+        bytes: b"#!/bin/sh\nread a\necho more >>\"$0\"\necho on\n".as_slice().into(),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::Full,
+    };
+    let (confined, pipes) = sandbox(Strictness::Tolerant, true).launch(&plan).unwrap();
+    confined.start_is_over();
+    File::from(pipes.stdin).write_all(b"quit\n").unwrap();
+    let mut out = String::new();
+    File::from(pipes.stdout).read_to_string(&mut out).unwrap();
+    assert_eq!(out, "on\n");
+    let traces = confined.close();
+    let own = traces.opens.iter().find(|open| open.path == traces.execs[0].asked);
+    assert!(own.is_some_and(|open| open.denied), "{:#?}", traces.opens);
+}
+
 /// Outside, who starts it is the owner of the pipes; here that may be root, and the entry is not.
 fn an_entry_opens_its_own_streams_by_their_paths() {
     let script = b"#!/bin/sh\nread a </proc/self/fd/0\necho \"got $a\" >/proc/self/fd/1\necho oops 1<>/proc/self/fd/2\n";
@@ -527,6 +546,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick a_signal_that_nobody_handles_interrupts_no_call [Landlock, Python3],
         quick a_script_writes_by_the_program_that_reads_it [Landlock, Python3],
         quick input_reaches_the_entry [Landlock],
+        quick a_write_that_is_refused_after_the_start_is_named [Landlock],
     ]);
     all
 }

@@ -29,7 +29,9 @@ pub(super) fn climbing(
     let mut disproved = Vec::new();
     let mut outcome = probe(bench, clock)?;
     loop {
-        let failed = outcome.runs.iter().find_map(|run| failed(&run.asks));
+        // The event's clock is the biggest there is.
+        let mut small = outcome.runs.iter().filter(|run| run.purpose != Purpose::Clock);
+        let failed = small.find_map(|run| failed(&run.asks));
         let Some(failed) = failed else { break };
         let Some(next) = answered_on(bench, &failed, clock, &mut disproved)? else { break };
         for mut run in outcome.runs.drain(..) {
@@ -86,11 +88,11 @@ pub(super) fn answered_on(
         (bench.progress)("asked again on a clock of the event");
         let item = Item {
             patience: Some(patience(bench, next, &moves)),
-            ..Item::new(&question.position, &moves, next)
+            ..Item::new(Purpose::Again, &question.position, &moves, next)
         };
         // Each begins as a new game, with `isready`.
         let items = if failed.afterwards { vec![item.clone(), item] } else { vec![item] };
-        let asked = ask_all(bench, Purpose::Again, &items)?;
+        let asked = ask_all(bench, &items)?;
         let asks = || asked.iter().flat_map(|run| &run.asks);
         let bad = asks().find(|ask| ask.question != Question::Quit && !ask.answer.is_good());
         let good = bad.is_none() && asks().any(runs::is_search);

@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use super::list::{Item, ask_all};
-use super::{Bench, EVENT_CLOCK, ProbeOutcome};
+use super::{Bench, EVENT_CLOCK};
 use crate::game::go::{Clocks, Go};
+use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session};
 use crate::judge::support::positions;
 use crate::model::evidence::{Ask, Purpose, Question, Run};
 use crate::sandbox::plan::SandboxError;
@@ -26,28 +27,32 @@ const QUICK: Duration = Duration::from_millis(500);
 pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
     let moves = positions::middlegame();
     let items = [
-        Item::new("clock-floor", &moves, FLOOR),
-        Item::new("clock-little-left", &moves, LITTLE),
+        Item::new(Purpose::Clock, "clock-floor", &moves, FLOOR),
+        Item::new(Purpose::Clock, "clock-little-left", &moves, LITTLE),
         on_the_events(bench),
     ];
-    let mut runs = ask_all(bench, Purpose::Clock, &items)?;
+    let mut runs = ask_all(bench, &items)?;
     let asked = |ask: &Ask| matches!(&ask.question, Question::Go(go) if go.position == THE_EVENTS);
     if !runs.iter().flat_map(|run| &run.asks).any(asked) {
-        runs.extend(ask_all(bench, Purpose::Clock, &[on_the_events(bench)])?);
+        runs.extend(ask_all(bench, &[on_the_events(bench)])?);
     }
     Ok(runs)
 }
 
-/// Asks only on the event's clock, the one that can reject: of an entry that is slow, or in a quick check. No time is evidence then, so that others may
-/// run meanwhile.
-pub(super) fn event_only(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError> {
-    ask_all(bench, Purpose::Clock, &[on_the_events(bench)]).map(ProbeOutcome::from)
+/// Asks a process that waits only on the event's clock, the one that can reject: of an entry that is slow, or in a quick check. No time
+/// is evidence then, so that others may run meanwhile.
+pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>) -> Session<Over> {
+    let Item { purpose, name, moves, go, patience } = on_the_events(bench);
+    let search = Search { name: &name, shown: PositionForm::Moves(&moves), go };
+    let ready = ready.turn_to(purpose).new_game();
+    let asked = ready.and_then(|ready| ready.go_within(search, patience.unwrap_or_default()));
+    asked.map_or_else(|over| over, |(ready, _)| ready.quit())
 }
 
 fn on_the_events(bench: &Bench<'_>) -> Item {
     let patience = bench.plan.waits.clock;
     Item {
         patience: Some(if bench.plan.quick { patience.min(QUICK) } else { patience }),
-        ..Item::new(THE_EVENTS, &positions::middlegame(), EVENT_CLOCK)
+        ..Item::new(Purpose::Clock, THE_EVENTS, &positions::middlegame(), EVENT_CLOCK)
     }
 }

@@ -6,6 +6,7 @@
 //! since real entries think 2 to 3 seconds at least; the wall bound does.
 
 pub(crate) mod again;
+pub(crate) mod ahead;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, mpsc};
@@ -77,6 +78,8 @@ const OPENINGS: [&str; 8] = [
 pub(crate) struct GamesPlan {
     /// Pairs of games: the first of every two against itself, the second against the reference engine.
     pub(crate) pairs: NonZeroU32,
+    /// False where all are against the reference engine.
+    pub(crate) itself: bool,
     /// The time that all of them may take, beside their starts.
     pub(crate) limit: Duration,
     /// The time that starts may take beside: an entry that starts slowly plays as much as one that is there at once.
@@ -113,7 +116,7 @@ pub(crate) fn play(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> GamesEvidence {
-    let given = given(plan.pairs.get() as usize);
+    let given = given(plan.pairs.get() as usize, plan.itself);
     let wanted = given.len();
     let stop = match Stop::new() {
         Ok(stop) => stop,
@@ -220,8 +223,8 @@ fn engines(entry: &Contender, control: TimeControl) -> [Engine; 3] {
 
 /// The games in their order: those against itself first, each from an opening of its own; those against the
 /// reference engine in pairs, colours reversed on one opening.
-fn given(pairs: usize) -> Vec<Given> {
-    let itself = 2 * pairs.div_ceil(2);
+fn given(pairs: usize, itself: bool) -> Vec<Given> {
+    let itself = if itself { 2 * pairs.div_ceil(2) } else { 0 };
     (0..2 * pairs)
         .map(|game| {
             let swapped = game % 2 == 1;
@@ -432,7 +435,7 @@ mod tests {
 
     #[test]
     fn half_the_pairs_are_against_itself_and_colours_are_fair() {
-        let games = given(3);
+        let games = given(3, true);
         let rivals: Vec<usize> =
             games.iter().map(|g| g.pairing.white.max(g.pairing.black)).collect();
         assert_eq!(rivals, [TWIN, TWIN, TWIN, TWIN, RIVAL, RIVAL]);
@@ -441,7 +444,9 @@ mod tests {
         let line = |game: usize| games[game].opening.moves().to_vec();
         assert_ne!(line(0), line(1));
         assert_eq!(line(4), line(5));
-        assert_eq!(given(1).len(), 2);
+        assert_eq!(given(1, true).len(), 2);
+        let rivals = given(2, false).into_iter().map(|g| g.pairing.white.max(g.pairing.black));
+        assert_eq!(rivals.collect::<Vec<_>>(), [RIVAL; 4]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-use super::{Bench, ProbeOutcome};
+use super::{Bench, ProbeOutcome, clock};
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Over, PositionForm, Ready, RestWatch, Search, Session};
@@ -35,17 +35,18 @@ fn is_ponder(option: &DeclaredOption) -> bool {
     option.name.eq_ignore_ascii_case("ponder")
 }
 
-/// Looks for a book, switches off what can be switched off, and looks again.
-pub(super) fn run(bench: &Bench<'_>, go: Go) -> Result<ProbeOutcome, SandboxError> {
+/// Looks for a book, switches off what can be switched off, and looks again; then asks on the event's clock, where nothing else does.
+pub(super) fn run(bench: &Bench<'_>, go: Go, event: bool) -> Result<ProbeOutcome, SandboxError> {
     (bench.progress)("book and pondering");
     let over = match bench.start(Purpose::Idle)?.shake_hands() {
         Ok(ready) => match talk(bench, ready, go) {
+            Ok(ready) if event => clock::event_only(bench, ready),
             Ok(ready) => ready.quit(),
             Err(over) => over,
         },
         Err(over) => over,
     };
-    Ok(vec![over.finish()].into())
+    Ok(over.finish_all().into())
 }
 
 fn talk(

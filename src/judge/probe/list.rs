@@ -17,6 +17,8 @@ const RESTARTS: usize = 2;
 /// One question of a list.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
+    /// The reason for which it is asked.
+    pub(super) purpose: Purpose,
     /// The name for reports.
     pub(super) name: String,
     /// The moves that lead to the position.
@@ -28,34 +30,28 @@ pub(super) struct Item {
 }
 
 impl Item {
-    pub(super) fn new(name: &str, moves: &Moves, go: Go) -> Item {
-        Item { name: name.to_owned(), moves: moves.clone(), go, patience: None }
+    pub(super) fn new(purpose: Purpose, name: &str, moves: &Moves, go: Go) -> Item {
+        Item { purpose, name: name.to_owned(), moves: moves.clone(), go, patience: None }
     }
 }
 
 /// Asks all items, each as a new game.
-pub(super) fn ask_all(
-    bench: &Bench<'_>,
-    purpose: Purpose,
-    items: &[Item],
-) -> Result<Vec<Run>, SandboxError> {
-    ask_within(bench, purpose, items, Duration::MAX)
+pub(super) fn ask_all(bench: &Bench<'_>, items: &[Item]) -> Result<Vec<Run>, SandboxError> {
+    ask_within(bench, items, Duration::MAX)
 }
 
 /// The same; of an engine that is so slow that the time is over before the list is, no more is asked.
 pub(super) fn ask_within(
     bench: &Bench<'_>,
-    purpose: Purpose,
     items: &[Item],
     time: Duration,
 ) -> Result<Vec<Run>, SandboxError> {
-    // An entry that tidies up after the measured run alone is found where the clock or the number of games is another.
-    let to_its_end = matches!(purpose, Purpose::Positions | Purpose::Clock) && !bench.plan.quick;
     let mut runs = Vec::new();
     let mut rest = items;
     let mut asking = Duration::ZERO;
     for _ in 0..=RESTARTS {
-        let session = bench.start(purpose)?;
+        let Some(first) = rest.first() else { break };
+        let session = bench.start(first.purpose)?;
         let mut over = None;
         let mut session = match session.shake_hands() {
             Ok(ready) => Some(ready),
@@ -72,6 +68,10 @@ pub(super) fn ask_within(
             rest = others;
             let search =
                 Search { name: &item.name, shown: PositionForm::Moves(&item.moves), go: item.go };
+            // An entry that tidies up after the measured run alone is found where the clock or the number of games is another.
+            let to_its_end =
+                matches!(item.purpose, Purpose::Positions | Purpose::Clock) && !bench.plan.quick;
+            let ready = ready.turn_to(item.purpose);
             let asked = ready.new_game().and_then(|ready| match item.patience {
                 Some(patience) => ready.go_within(search, patience),
                 None => ready.go(search),
@@ -90,10 +90,10 @@ pub(super) fn ask_within(
             }
         }
         asking += began.elapsed();
-        let run = over.map(|over| over.finish());
-        let hung = run.as_ref().is_some_and(hung);
-        runs.extend(run);
-        if rest.is_empty() || !could_start || hung {
+        let ended = over.map(|over| over.finish_all()).unwrap_or_default();
+        let hung = ended.iter().any(hung);
+        runs.extend(ended);
+        if !could_start || hung {
             break;
         }
     }

@@ -66,6 +66,15 @@ fn ask(
 ) -> Result<Vec<Run>, SandboxError> {
     let plies = moves.plies();
     (bench.progress)(&format!("a game of {plies} on one line"));
-    let item = Item { patience, ..Item::new(&format!("long-game-{}", plies.0), moves, go) };
-    ask_all(bench, Purpose::LongGame(plies), &[item])
+    ask_all(bench, &[Item { patience, ..item(moves, go) }])
+}
+
+/// The question that can reject, for an entry that is asked more than it of one start.
+pub(super) fn demanded(go: Go) -> Item {
+    item(&positions::long_game(), go)
+}
+
+fn item(moves: &Moves, go: Go) -> Item {
+    let plies = moves.plies();
+    Item::new(Purpose::LongGame(plies), &format!("long-game-{}", plies.0), moves, go)
 }

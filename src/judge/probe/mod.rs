@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
+use crate::judge::probe::games::ahead::Ahead;
 use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Question, Run, Shell};
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 
@@ -83,6 +84,8 @@ pub struct ProbeWaits {
     /// From the first start to when nothing is asked any more that was asked before, or that seeks a bound. What can reject is
     /// asked at least once however late it is.
     pub(crate) again: Duration,
+    /// The longest start of an entry of which as many are made as questions ask for.
+    pub(crate) slow_start: Duration,
 }
 
 impl Default for ProbeWaits {
@@ -93,6 +96,7 @@ impl Default for ProbeWaits {
             advice: Duration::from_millis(1500),
             idle: Duration::from_millis(150),
             again: Duration::from_secs(120),
+            slow_start: Duration::from_secs(15),
         }
     }
 }
@@ -130,13 +134,17 @@ impl Bench<'_> {
         purpose: Purpose,
         staging: Staging,
     ) -> Result<Session<Started>, SandboxError> {
-        let plan = StartPlan {
+        let plan = self.start_plan(purpose, staging);
+        Session::start(self.launcher, &plan, purpose, self.limits)
+    }
+
+    fn start_plan(&self, purpose: Purpose, staging: Staging) -> StartPlan {
+        StartPlan {
             bytes: Arc::clone(&self.plan.bytes),
             staging,
             shell: self.shell,
             audit: if purpose == Purpose::Main { Audit::Full } else { Audit::ProgramsOnly },
-        };
-        Session::start(self.launcher, &plan, purpose, self.limits)
+        }
     }
 
     /// Starts, shakes hands, quits.
@@ -156,6 +164,8 @@ pub(crate) struct ProbeOutcome {
     shown: Capabilities,
     /// True if the time was too short for it.
     left_out: bool,
+    /// See [`Gathered::ahead`].
+    ahead: Option<Ahead>,
 }
 
 impl From<Vec<Run>> for ProbeOutcome {
@@ -166,6 +176,23 @@ impl From<Vec<Run>> for ProbeOutcome {
 
 type Task = Box<dyn FnOnce(&Bench<'_>) -> Result<ProbeOutcome, SandboxError> + Send>;
 
+/// The yield of all probes.
+#[derive(Debug)]
+pub struct Gathered {
+    /// The runs; the first is the measured one.
+    pub runs: Vec<Run>,
+    /// The entry's abilities as far as they were seen.
+    pub capabilities: Capabilities,
+    /// The process for the games, where that starts slowly.
+    pub(crate) ahead: Option<Ahead>,
+}
+
+impl Gathered {
+    fn of(runs: Vec<Run>, capabilities: Capabilities) -> Gathered {
+        Gathered { runs, capabilities, ahead: None }
+    }
+}
+
 /// Runs all probes.
 ///
 /// # Errors
@@ -174,7 +201,7 @@ pub fn gather(
     launcher: &dyn Launcher,
     plan: &ProbePlan,
     progress: Progress<'_>,
-) -> Result<(Vec<Run>, Capabilities), SandboxError> {
+) -> Result<Gathered, SandboxError> {
     let mut bench = Bench {
         launcher,
         plan,
@@ -195,16 +222,16 @@ pub fn gather(
         if !failed.refusals.is_empty() {
             // It lacked memory or the like, for which neither its name nor the shell was the reason; a start that
             // is spared by chance under another name would accuse the name.
-            return Ok((vec![failed], shown));
+            return Ok(Gathered::of(vec![failed], shown));
         }
         note_shell(&mut shown, plan, Shell::AsIs, false);
         if only_at_end {
             // No other way of starting it would make it flush.
-            return Ok((vec![failed], shown));
+            return Ok(Gathered::of(vec![failed], shown));
         }
         let (works, tried) = other_ways(&bench, &failed, &mut shown)?;
         let Some(shell) = works else {
-            return Ok((std::iter::once(failed).chain(tried).collect(), shown));
+            return Ok(Gathered::of(std::iter::once(failed).chain(tried).collect(), shown));
         };
         bench.shell = shell;
         failed.purpose = Purpose::OtherShell;
@@ -245,9 +272,11 @@ pub fn gather(
     let (rest, looks) = rest?;
     let left_out = rest.iter().filter(|outcome| outcome.left_out).count();
     shown.left_out = (left_out > 0).then_some(LeftOut { looks: left_out, of: looks });
+    let mut ahead = None;
     for outcome in rest {
         runs.extend(outcome.runs);
         merge(&mut shown, outcome.shown);
+        ahead = ahead.or(outcome.ahead);
     }
     let first_trouble = runs.first().and_then(|run| run.asks.iter().find(|a| !a.answer.is_good()));
     let only_the_clock =
@@ -259,7 +288,7 @@ pub fn gather(
             main.purpose = Purpose::Capabilities;
         }
     }
-    Ok((runs, shown))
+    Ok(Gathered { runs, capabilities: shown, ahead })
 }
 
 /// The clock, alone; then everything else, beside each other, on the clock on which the main run went well. The outcomes, and how
@@ -273,7 +302,8 @@ fn after_main(
     if !facts.started {
         return Ok((outcomes, 0));
     }
-    let late = bench.is_late();
+    let slow_start = facts.start > bench.plan.waits.slow_start;
+    let late = slow_start || bench.is_late();
     if facts.plays && !bench.plan.quick && !late {
         (bench.progress)("moves on the event's clock and on small ones");
         outcomes.push(clock::run(&bench)?.into());
@@ -309,6 +339,11 @@ fn after_main(
         }
         outcomes.extend(ways);
     }
+    if slow_start && facts.plays && !bench.plan.quick {
+        // Without it the games would begin with a start of their own, and no more.
+        let ahead = Ahead::start(bench.launcher, bench.start_plan(Purpose::Idle, Staging::Neutral));
+        outcomes.push(ProbeOutcome { ahead: ahead.ok(), ..ProbeOutcome::default() });
+    }
     let mut tasks = tasks(&bench, facts, form, late);
     let mut advice = Vec::new();
     if !bench.plan.quick {
@@ -322,27 +357,29 @@ fn after_main(
         return Ok((outcomes, looks));
     };
     // It only waits for most of its time, so it is one more beside the others.
+    let event = facts.plays && (late || bench.plan.quick);
     let (others, idle) = std::thread::scope(|scope| {
-        let idle = scope.spawn(|| idle_probe(&bench, go));
+        let idle = scope.spawn(|| idle_probe(&bench, go, event));
         (beside_each_other(&bench, tasks), join(idle))
     });
     outcomes.extend(others?);
     let idle = idle?;
     let in_doubt = idle.runs.iter().any(idle::is_in_doubt);
-    outcomes.push(if in_doubt { idle_probe(&bench, go)? } else { idle });
+    outcomes.push(if in_doubt { idle_probe(&bench, go, event)? } else { idle });
     Ok((outcomes, looks))
 }
 
-/// A look that can only advise, where there is time enough for a start at least.
+/// A look that can only advise, where there is time enough for its starts: several make two.
 fn in_time(look: Task, start: Duration) -> Task {
-    Box::new(move |bench| match bench.left() < start {
+    Box::new(move |bench| match bench.left() < 2 * start {
         true => Ok(ProbeOutcome { left_out: true, ..ProbeOutcome::default() }),
         false => look(bench),
     })
 }
 
-fn idle_probe(bench: &Bench<'_>, go: Go) -> Result<ProbeOutcome, SandboxError> {
-    again::climbing(bench, go, idle::run).map(|(outcome, _)| outcome)
+fn idle_probe(bench: &Bench<'_>, go: Go, event: bool) -> Result<ProbeOutcome, SandboxError> {
+    let probe = |bench: &Bench<'_>, go| idle::run(bench, go, event);
+    again::climbing(bench, go, probe).map(|(outcome, _)| outcome)
 }
 
 fn searched_well(ask: &Ask) -> bool {
@@ -361,18 +398,23 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
         tasks.push(Box::new(bare_go));
     }
     if let Some(go) = form {
-        tasks.push(Box::new(move |bench| long_game::run(bench, go, advice)));
-        // Each share is a start.
+        if !late {
+            tasks.push(Box::new(move |bench| long_game::run(bench, go, advice)));
+        }
+        // Each share is a start, and so is a process for the long game alone.
         let shares = if late { 1 } else { plan.jobs.clamp(1, 4) };
         for share in 0..shares {
             tasks.push(Box::new(move |bench| {
-                let probe = |bench: &Bench<'_>, go| positions::run(bench, share, shares, go);
-                again::climbing(bench, go, probe).map(|(outcome, _)| outcome)
+                let probe = |bench: &Bench<'_>, go| {
+                    let first = late.then(|| long_game::demanded(go));
+                    positions::run(bench, (share, shares), go, first)
+                };
+                let (mut outcome, _) = again::climbing(bench, go, probe)?;
+                // No longer game is asked for then.
+                outcome.left_out = late && advice;
+                Ok(outcome)
             }));
         }
-    }
-    if facts.plays && (late || !advice) {
-        tasks.push(Box::new(clock::event_only));
     }
     tasks
 }

@@ -17,12 +17,12 @@ const LEAST_TIME: Duration = Duration::from_secs(31);
 /// Positions of one kind that stand beside each other, about.
 const KIND: usize = 5;
 
-/// Asks every `shares`-th position, from number `share` on.
+/// Asks every `shares`-th position, from number `share` on, after the item that goes first, if there is one.
 pub(super) fn run(
     bench: &Bench<'_>,
-    share: usize,
-    shares: usize,
+    (share, shares): (usize, usize),
     go: Go,
+    first: Option<Item>,
 ) -> Result<ProbeOutcome, SandboxError> {
     let waited = bench.limits.answer.as_secs();
     (bench.progress)(&format!(
@@ -32,19 +32,20 @@ pub(super) fn run(
     let mut places: Vec<_> = positions::all().into_iter().enumerate().collect();
     // Neighbours are of one kind: with the first of every few goes something of each.
     places.sort_by_key(|(at, _)| at % KIND);
-    let items: Vec<Item> = places
+    let own = places
         .into_iter()
         .map(|(_, place)| place)
         .skip(share)
         .step_by(shares)
-        .map(|(name, moves)| Item::new(name, &moves, go))
-        .collect();
+        .map(|(name, moves)| Item::new(Purpose::Positions, name, &moves, go));
+    let items: Vec<Item> = first.into_iter().chain(own).collect();
     let time = TIME.min(bench.left().max(LEAST_TIME));
-    ask_within(bench, Purpose::Positions, &items, time).map(ProbeOutcome::from)
+    ask_within(bench, &items, time).map(ProbeOutcome::from)
 }
 
 /// Asks once, with the rule's clock, after a few moves.
 pub(super) fn after_moves(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError> {
-    let item = Item::new("middlegame", &positions::middlegame(), SMALL_CLOCK);
-    ask_all(bench, Purpose::Positions, &[item]).map(ProbeOutcome::from)
+    let moves = positions::middlegame();
+    let item = Item::new(Purpose::Positions, "middlegame", &moves, SMALL_CLOCK);
+    ask_all(bench, &[item]).map(ProbeOutcome::from)
 }

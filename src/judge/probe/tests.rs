@@ -22,6 +22,7 @@ fn plan(quick: bool) -> ProbePlan {
             advice: Duration::from_millis(500),
             idle: Duration::from_millis(20),
             again: Duration::from_secs(120),
+            slow_start: Duration::from_secs(15),
         },
     }
 }
@@ -35,7 +36,8 @@ fn short_answers() -> ProbePlan {
 }
 
 fn probe(launcher: &dyn Launcher, plan: &ProbePlan) -> (Vec<Run>, Capabilities) {
-    gather(launcher, plan, &|_| {}).unwrap()
+    let Gathered { runs, capabilities, .. } = gather(launcher, plan, &|_| {}).unwrap();
+    (runs, capabilities)
 }
 
 fn of(runs: &[Run], purpose: Purpose) -> Vec<&Run> {
@@ -139,7 +141,12 @@ fn quick_asks_only_what_can_reject() {
 fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     let mut late = plan(false);
     late.waits.again = Duration::from_millis(1);
-    let (runs, shown) = probe(&Puppets::new(|_| Act::Move), &late);
+    late.waits.slow_start = Duration::ZERO;
+    let puppets = Puppets::new(|_| Act::Move);
+    let Gathered { runs, capabilities: shown, ahead } = gather(&puppets, &late, &|_| {}).unwrap();
+    // The measured one; the long game and the positions; book, pondering and the event's clock; and the one for the games.
+    assert_eq!(puppets.started.lock().unwrap().len(), 4);
+    assert!(ahead.is_some());
     assert!(runs.iter().all(|run| matches!(
         run.purpose,
         Purpose::Main
@@ -151,7 +158,10 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     let positions = of(&runs, Purpose::Positions);
     assert_eq!(positions.len(), 1, "each is a start");
     assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len());
-    let clock = searches(&of(&runs, Purpose::Clock));
+    let clock = of(&runs, Purpose::Clock);
+    // A fault there may come of what was asked before.
+    assert!(clock[0].before.len() > 10 && clock[0].before[0] == "uci", "{:?}", clock[0].before);
+    let clock = searches(&clock);
     assert_eq!(clock.iter().map(|ask| name(ask)).collect::<Vec<_>>(), ["clock-event"]);
     assert_eq!(shown.left_out, Some(LeftOut { looks: 7, of: 7 }));
     let (_, shown) = probe(&Puppets::new(|_| Act::Move), &plan(false));
@@ -176,10 +186,10 @@ fn a_long_start_takes_nothing_from_the_time_for_questions() {
     };
     let items = [1, 2, 3].map(|at| {
         let moves = &crate::judge::support::positions::all()[at].1;
-        list::Item::new("slowly", moves, SMALL_CLOCK)
+        list::Item::new(Purpose::Positions, "slowly", moves, SMALL_CLOCK)
     });
     let time = start - Duration::from_millis(1);
-    let runs = list::ask_within(&bench, Purpose::Positions, &items, time).unwrap();
+    let runs = list::ask_within(&bench, &items, time).unwrap();
     assert_eq!(searches(&of(&runs, Purpose::Positions)).len(), 3);
 }
 
@@ -362,7 +372,8 @@ fn book_and_ponder_are_switched_off() {
     let [idle] = idle[..] else { panic!() };
     assert!(idle.book.by_default.is_some() && idle.book.when_off.is_some());
     assert!(idle.idle_after_move.unwrap().share() > 0.5);
-    assert_eq!(idle.ending.how, EndHow::Quit);
+    // A quick check asks the same process on the event's clock.
+    assert_eq!(of(&runs, Purpose::Clock)[0].ending.how, EndHow::Quit);
 }
 
 #[test]

@@ -178,6 +178,9 @@ fn sound(evidence: &Evidence, played: &PlayedGames) -> Finding {
     if moves > 0 {
         summary += &format!(", the slowest {}", wording::secs(slowest(played)));
     }
+    if moves > 0 && played.games.iter().all(|game| game.rival == Rival::Reference) {
+        summary += "; it starts slowly, so none was played against itself";
+    }
     let details = played.games.iter().map(|game| {
         let how = match &game.end {
             GameEnd::Whole(how) => how.clone(),

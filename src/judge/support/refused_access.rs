@@ -15,6 +15,7 @@ pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
         let told = run.opens.iter().filter(|open| is_told(run, open));
         told.map(|open| match open.access {
             FileAccess::Read => format!("to read {}", open.path),
+            FileAccess::Write if is_entry(run, open) => "to write its own file".to_owned(),
             FileAccess::Write => format!("to write {}", open.path),
         })
     });
@@ -34,6 +35,11 @@ pub(crate) fn calls(run: &Run) -> impl Iterator<Item = &str> {
 /// The first file of the host, or beside the entry, that a run was refused to write.
 pub(crate) fn refused_write(run: &Run) -> Option<&FileOpen> {
     run.opens.iter().find(|open| open.access == FileAccess::Write && is_told(run, open))
+}
+
+/// True for the entry's own file, which lies at another place in each run.
+fn is_entry(run: &Run, open: &FileOpen) -> bool {
+    run.execs.first().is_some_and(|entry| entry.asked == open.path)
 }
 
 /// Files below /etc and /dev that run-times and the C library look into by themselves.
@@ -136,6 +142,15 @@ mod tests {
         // These have rules of their own.
         assert!(!told("/usr/bin/sed", ProgramClass::Entry, Read));
         assert!(!told("/usr/lib/libfoo.so.1", ProgramClass::Entry, Read));
+    }
+
+    #[test]
+    fn its_own_file_is_named_so() {
+        let mut run = testing::run(Purpose::Main);
+        run.execs[0].asked = "/entry/5e4a36c4".into();
+        run = run.opened("/entry/5e4a36c4", true);
+        run.opens[0].access = FileAccess::Write;
+        assert_eq!(words(&testing::evidence_of([run])), ["to write its own file"]);
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub(crate) fn commands(run: &Run) -> Vec<String> {
 /// The lines that were sent up to a question.
 pub(crate) fn commands_upto(run: &Run, index: usize) -> Vec<String> {
     let asks = run.asks.iter().take(index.saturating_add(1));
-    let lines = asks.flat_map(|ask| {
+    let own = asks.flat_map(|ask| {
         let asked = match &ask.question {
             Question::Uci => vec!["uci".to_owned()],
             Question::IsReady => vec!["isready".to_owned()],
@@ -93,7 +93,7 @@ pub(crate) fn commands_upto(run: &Run, index: usize) -> Vec<String> {
         };
         ask.set.iter().cloned().chain(asked)
     });
-    lines.collect()
+    run.before.iter().cloned().chain(own).collect()
 }
 
 /// True for the form that rule 7.9 names: `go wtime A btime B winc C binc D`.

@@ -72,6 +72,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
         launch_failure: None,
         uciok: Some(ms(500)),
         readyok: Some(ms(510)),
+        before: Vec::new(),
         asks: vec![
             ask(Question::Uci, 0, 500, Answer::Done),
             ask(Question::IsReady, 500, 10, Answer::Done),

@@ -164,6 +164,9 @@ pub struct Run {
     /// From exec to the first `readyok`.
     #[serde(rename = "readyok_ms", serialize_with = "millis_opt")]
     pub readyok: Option<Duration>,
+    /// The lines that were sent to the same process before, for another purpose.
+    #[serde(skip)]
+    pub(crate) before: Vec<String>,
     /// Questions and answers in order.
     pub asks: Vec<Ask>,
     /// `id name`, escaped.
@@ -224,6 +227,25 @@ pub struct IdleSeen {
     pub(crate) used: Duration,
     /// The part of the looks in that at which something of it was at work, or waited for a processor.
     pub(crate) wanted: f64,
+}
+
+impl Run {
+    /// The same process for an earlier purpose: it went on, and its end and what it did are told once.
+    pub(crate) fn unended(self, purpose: Purpose) -> Run {
+        let ending =
+            RunEnding { how: EndHow::Killed, exit: None, exit_after: None, emptied_after: None };
+        Run {
+            purpose,
+            ending,
+            execs: Vec::new(),
+            opens: Vec::new(),
+            not_installed: Vec::new(),
+            denials: Vec::new(),
+            left_files: Vec::new(),
+            left_processes: Vec::new(),
+            ..self
+        }
+    }
 }
 
 impl IdleSeen {

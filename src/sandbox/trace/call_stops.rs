@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::model::evidence::{RecordPart, Resource};
+use crate::model::evidence::{FileAccess, RecordPart, Resource};
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child::TraceeResume;
@@ -208,7 +208,9 @@ impl Tracer<'_> {
                 let late = !self.shared.is_auditing();
                 // In a start that is not watched closely, a library counts once it is open.
                 let library = is_shared_object(&path) && (error == 0 || self.shared.audits());
-                if (!late || library) && (error == 0 || denied || missing) {
+                // What it saves at its quit is no less of a try to write than at its start; one start tells of it.
+                let save = denied && access == FileAccess::Write && self.shared.audits();
+                if (!late || library || save) && (error == 0 || denied || missing) {
                     let by = if late { self.first_alike(by) } else { by };
                     self.opened(RawOpen { at: Instant::now(), by, path, access, denied, missing });
                 }

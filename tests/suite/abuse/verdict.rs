@@ -45,7 +45,8 @@ impl Sound {
             limits,
             waits: ProbeWaits::default(),
         };
-        let (runs, capabilities) = probe::gather(launcher, &plan, &|_| ()).unwrap();
+        let probe::Gathered { runs, capabilities, .. } =
+            probe::gather(launcher, &plan, &|_| ()).unwrap();
         let mut capability = Capability::probe();
         if !namespaces {
             capability.namespaces = Err("this test does without".into());

@@ -127,4 +127,10 @@ impl Session<Over> {
     pub(crate) fn finish(self) -> Run {
         (*self.inner).into_run()
     }
+
+    /// The same of a conversation that had several purposes, one after the other: a run for each.
+    #[must_use]
+    pub(crate) fn finish_all(self) -> Vec<Run> {
+        (*self.inner).into_runs()
+    }
 }

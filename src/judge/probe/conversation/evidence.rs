@@ -7,6 +7,7 @@ use shakmaty::Chess;
 use super::stall::StallDetector;
 use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
 use crate::engine::wire::{Observer, Silence, Wire};
+use crate::judge::support::runs;
 use crate::model::evidence::{
     Answer, Ask, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, IdleSeen, LeftProcess,
     Limits, Purpose, Question, Refusal, Resource, Run, RunEnding, Shell,
@@ -72,6 +73,8 @@ pub(super) struct Inner {
     pub(super) shell: Shell,
     pub(super) limits: Limits,
     pub(super) asks: Vec<Ask>,
+    /// The purposes before, each with the number of questions up to its end.
+    pub(super) turns: Vec<(Purpose, usize)>,
     pub(super) uciok: Option<Duration>,
     pub(super) readyok: Option<Duration>,
     pub(super) id_name: Option<String>,
@@ -137,6 +140,7 @@ impl Inner {
             shell,
             limits,
             asks: Vec::new(),
+            turns: Vec::new(),
             uciok: None,
             readyok: None,
             id_name: None,
@@ -385,6 +389,26 @@ impl Inner {
         self.record(question, asked, seen, answer);
     }
 
+    /// Takes everything down; the evidence, a run for each purpose. The end of the process, and what it did meanwhile, is the last
+    /// one's.
+    pub(super) fn into_runs(mut self) -> Vec<Run> {
+        let turns = std::mem::take(&mut self.turns);
+        let mut last = self.into_run();
+        let mut asks = std::mem::take(&mut last.asks).into_iter();
+        let mut runs = Vec::new();
+        let mut taken = 0;
+        for (purpose, upto) in turns {
+            let own = asks.by_ref().take(upto - taken).collect();
+            taken = upto;
+            let part = Run { asks: own, ..last.clone() }.unended(purpose);
+            last.before = runs::commands(&part);
+            runs.push(part);
+        }
+        last.asks = asks.collect();
+        runs.push(last);
+        runs
+    }
+
     /// Takes everything down; the evidence.
     pub(super) fn into_run(mut self) -> Run {
         if self.ending.how == EndHow::Quit
@@ -420,6 +444,7 @@ impl Inner {
             launch_failure: traces.launch_failure,
             uciok: self.uciok,
             readyok: self.readyok,
+            before: Vec::new(),
             asks: self.asks,
             id_name: self.id_name,
             id_author: self.id_author,

@@ -11,7 +11,7 @@ use crate::engine::moves::Moves;
 use crate::engine::uci::{Reply, UciCommand, parse};
 use crate::game::go::Go;
 use crate::game::legal;
-use crate::model::evidence::{Answer, GoQuestion, LEAST_LEFT, Question};
+use crate::model::evidence::{Answer, GoQuestion, LEAST_LEFT, Purpose, Question};
 use crate::model::text::escape;
 use crate::model::units::Ply;
 
@@ -62,6 +62,17 @@ pub(crate) enum Waited {
 }
 
 impl Session<Ready> {
+    /// Goes on for another purpose: an entry that starts slowly is asked more than one thing of a start.
+    #[must_use]
+    pub(crate) fn turn_to(mut self, purpose: Purpose) -> Session<Ready> {
+        let inner = &mut self.inner;
+        if inner.purpose != purpose {
+            let before = std::mem::replace(&mut inner.purpose, purpose);
+            inner.turns.push((before, inner.asks.len()));
+        }
+        self
+    }
+
     /// `isready` again.
     ///
     /// # Errors

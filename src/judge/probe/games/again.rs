@@ -16,7 +16,7 @@ use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
     Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, Left, Limits, PlayedGame, PlayedGames,
-    Purpose, Question, Run,
+    Purpose, Question, Rival, Run,
 };
 use crate::model::game::result::GameResult;
 use crate::runner::Given;
@@ -71,7 +71,8 @@ enum Outcome {
 
 impl Case {
     fn of(played: &PlayedGames, at: usize) -> Option<Case> {
-        let given = given(played.wanted.div_ceil(2));
+        let itself = played.games.iter().any(|game| game.rival == Rival::Itself);
+        let given = given(played.wanted.div_ceil(2), itself);
         let game = played.games.get(at)?;
         let GameEnd::Fault(fault) = &game.end else { return None };
         let last = whole(game)?;
@@ -273,7 +274,7 @@ fn asked(game: &PlayedGame, colour: Color) -> Vec<Moves> {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::model::evidence::{GamesEvidence, PlayedPly, Rival};
+    use crate::model::evidence::{GamesEvidence, PlayedPly};
 
     fn ply(uci: &str, took: Option<u64>) -> PlayedPly {
         PlayedPly { uci: uci.into(), took: took.map(Duration::from_millis), score: None }
