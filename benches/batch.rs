@@ -80,7 +80,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// How long the processors have computed since the machine was started (`/proc/stat`, proc(5): user, nice, system,
+/// The time that the processors have computed since the machine was started (`/proc/stat`, proc(5): user, nice, system,
 /// irq and softirq, in hundredths of a second).
 fn busy() -> Duration {
     let stat = std::fs::read_to_string("/proc/stat").expect("/proc/stat");

@@ -1,4 +1,4 @@
-//! What it costs to spread a match over shards, and to put them together: `cargo bench --bench shards` (`GATE4K_GAMES=N` for
+//! The cost of spreading a match over shards and putting them together: `cargo bench --bench shards` (`GATE4K_GAMES=N` for
 //! another number than 10,000; `GATE4K=PATH` measures another build).
 //!
 //! One run with four games at a time, and four shards with one each beside one another, in turn and three times; the engines answer

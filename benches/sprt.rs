@@ -26,13 +26,13 @@ static TEST: LazyLock<Sprt> = LazyLock::new(|| {
     Sprt { elo0: 0.0, elo1: 50.0, alpha, beta, scale: Scale::Normalized }
 });
 
-/// How often each result of a pair comes between equal engines, from two losses to two wins.
+/// The share of each result of a pair between equal engines, from two losses to two wins.
 const EQUAL: [f64; 5] = [0.05, 0.22, 0.46, 0.22, 0.05];
 
-/// How long pairs take, by their results.
+/// The time that pairs take, by their results.
 const TAKES: [f64; 5] = [0.7, 1.0, 1.3, 1.0, 0.7];
 
-/// How long the machines take for a pair, against the first.
+/// The time that the machines take for a pair, against the first.
 const UNLIKE: [f64; 4] = [1.0, 1.1, 1.3, 1.6];
 
 /// Four of one speed.
@@ -170,7 +170,7 @@ fn alone(pairs: &mut Pairs) -> (SprtDecision, usize) {
     (SprtDecision::Continue, MOST)
 }
 
-/// How shards are counted.
+/// The way in which shards are counted.
 #[derive(Clone, Copy, PartialEq)]
 enum Count {
     /// In the order of the match, up to the first pair that is missing.

@@ -475,7 +475,7 @@ pub(crate) enum SprtScale {
     Logistic,
 }
 
-/// How standings are printed.
+/// The form in which standings are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StandingsFormat {
     /// For people
@@ -516,7 +516,7 @@ fn rule_parser() -> impl TypedValueParser<Value = RuleId> {
         .try_map(|name| -> Result<RuleId, UnknownRule> { name.parse() })
 }
 
-/// How a result is printed.
+/// The form in which a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// For people

@@ -1,4 +1,4 @@
-//! How a match stands, as lines of a table.
+//! The standing of a match, as lines of a table.
 
 use std::time::Duration;
 

@@ -81,7 +81,7 @@ pub(crate) struct Wire<O> {
     start: usize,
     looked: usize,
     end: usize,
-    /// How far the buffer was filled by the last read: what stands before it was said last, taken or not.
+    /// The end of the last read in the buffer: what stands before it was said last, taken or not.
     heard: usize,
     /// Inside a line that is too long.
     skipping: bool,

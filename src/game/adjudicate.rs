@@ -55,7 +55,7 @@ pub(crate) struct WinRule {
 /// An engine that thinks itself lost, several moves in a row, has lost: what other runners call resigning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ResignRule {
-    /// How far below level its own evaluation is at least, in centipawns.
+    /// The least distance of its own evaluation below level, in centipawns.
     pub(crate) level: i32,
     /// Such evaluations in a row.
     pub(crate) moves: u32,

@@ -161,7 +161,7 @@ pub struct RunSummary {
     pub asked: usize,
     /// See [`RunSummary::asked`].
     pub answered: usize,
-    /// How it ended.
+    /// Its end.
     pub ending: RunEnding,
     /// See [`Run::strained`].
     pub strained: bool,

@@ -23,7 +23,7 @@ pub(crate) enum Origin {
     Host,
 }
 
-/// How a program of the host chooses what it does.
+/// The means by which a program of the host chooses what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramForm {
     /// One file, one program (a name may still choose between `xz` and `unxz`).

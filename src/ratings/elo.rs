@@ -1,4 +1,4 @@
-//! How far one engine is ahead of another: Elo, normalized Elo, the likelihood that it is ahead at all.
+//! The distance of one engine ahead of another: Elo, normalized Elo, the likelihood that it is ahead at all.
 //!
 //! Game pairs (one opening, both colours) say more than single games, since a lopsided opening cancels out
 //! within a pair: with pairs the pentanomial figures are the ones to read.

@@ -1,4 +1,4 @@
-//! How strong engines are, and how sure that is: rating lists over many, Elo and tests between two.
+//! The strength of engines, and the error of it: rating lists over many, Elo and tests between two.
 
 pub(crate) mod bayes;
 pub(crate) mod duel;

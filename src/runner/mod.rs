@@ -92,7 +92,7 @@ impl Iterator for Gathering {
     }
 }
 
-/// Why a match ended before its last game, where nothing was wrong.
+/// The reason why a match ended before its last game, where nothing was wrong.
 pub(crate) const STOPPED: &str = "it was stopped";
 
 /// Plays a match. Events come in the order in which they happened, on the calling thread; games that were

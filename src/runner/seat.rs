@@ -55,7 +55,7 @@ pub(super) struct EngineSeat<'a> {
     resting: Option<(Instant, Duration)>,
     /// Its waits in this game.
     pub(super) waits: PonderWaits,
-    /// How castling is told in the game that comes.
+    /// The way in which castling is told in the game that comes.
     castling: CastlingMode,
     /// The time that the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,

@@ -24,7 +24,7 @@ use crate::submission::{Mode, Submission};
 /// The number of bytes of a file that are kept: enough to name the format of something far too large.
 pub(crate) const READ_AT_MOST: Bytes = Bytes(16 << 20);
 
-/// How large a file is hashed; what is larger is rejected by its size, and hashing it would take long.
+/// The largest file that is hashed; a larger one is rejected by its size, and hashing it would take long.
 pub(crate) const HASH_AT_MOST: Bytes = Bytes(1 << 30);
 
 /// The most bytes of a configuration.
@@ -213,7 +213,7 @@ impl Item {
     }
 }
 
-/// How many names of a directory are looked at; a directory with more is wrong for every one of them.
+/// The number of names of a directory that are looked at; a directory with more is wrong for every one of them.
 const ITEMS_AT_MOST: usize = 1000;
 
 fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {

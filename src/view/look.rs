@@ -1,4 +1,4 @@
-//! How pages for people are laid out.
+//! The layout of pages for people.
 
 /// The layout of a page.
 #[derive(Clone, Copy, Debug)]

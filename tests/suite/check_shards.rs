@@ -105,7 +105,7 @@ impl Pool {
         told
     }
 
-    /// How many results a journal holds.
+    /// The number of results that a journal holds.
     fn results(&self, journal: &str) -> usize {
         let text = fs::read_to_string(self.path(journal)).unwrap_or_default();
         text.matches("\"record\":{\"entry\":").count()

@@ -76,7 +76,7 @@ fn engine(name: &str, program: &Path, more: &str) -> String {
     format!("name={name} cmd={} {more}", program.display())
 }
 
-/// How many of the games no engine lost by a fault.
+/// The number of games that no engine lost by a fault.
 fn faultless(played: &Played) -> bool {
     let faults = ["illegal-move", "crash", "stall", "no-start", "time"];
     let reasons = played.games.iter().map(|game| &game["reason"]);

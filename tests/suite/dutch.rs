@@ -151,7 +151,7 @@ fn played(tournament: u32, chance: &mut Chance, rounds: &mut Vec<Asked>) {
     }
 }
 
-/// Who meets whom.
+/// The pairs.
 fn uncoloured(pairs: &BTreeSet<(usize, usize)>) -> BTreeSet<(usize, usize)> {
     pairs.iter().map(|(white, black)| (*white.min(black), *white.max(black))).collect()
 }

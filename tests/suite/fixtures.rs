@@ -308,7 +308,7 @@ fn every_one() -> bool {
     std::env::var_os("GATE4K_ALL_FIXTURES").is_some()
 }
 
-/// How the binary is started: a copy of it that everybody may run.
+/// The command that starts the binary: a copy of it that everybody may run.
 struct Mode {
     through: &'static [&'static str],
     user: Option<u32>,

@@ -36,7 +36,7 @@ pub(crate) enum Need {
     Wget,
     Xz,
     Bwrap,
-    /// What Kubernetes takes for a manifest.
+    /// The schema of Kubernetes, by which manifests are judged.
     KubernetesSchema,
     Landlock,
     /// A file system that can be mounted in a namespace of one's own.

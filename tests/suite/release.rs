@@ -1,4 +1,4 @@
-//! How the action gets its program: `ci/fetch` against a release that is served on the loopback.
+//! The action gets its program: `ci/fetch` against a release that is served on the loopback.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -89,7 +89,7 @@ impl Cluster<'_> {
         command
     }
 
-    /// What a command of Slurm prints.
+    /// The output of a command of Slurm.
     fn ask(&self, program: &str, words: &[&str]) -> String {
         out(&self.command(program, words).output().unwrap())
     }

@@ -1,4 +1,4 @@
-//! How tests are listed and run: what they need is looked for first, and what was left out is told once, at the end.
+//! The list of tests and their run: what they need is looked for first, and what was left out is told once, at the end.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -71,7 +71,7 @@ fn a_check_is_judged_by_the_new_program() {
     }
 }
 
-/// What was replaced is told in the report and in the receipt.
+/// A replaced program is told in the report and in the receipt.
 fn a_report_and_its_receipt_name_what_was_replaced() {
     let folder = tempfile::tempdir().unwrap();
     entries(folder.path(), &["a"]);

@@ -132,7 +132,7 @@ impl PathSearch {
         }
     }
 
-    /// How far an edge is from being tight; nothing less than nothing where there is none.
+    /// The distance of an edge from being tight; the least there is where there is no edge.
     fn slack(&self, (a, b): Edge) -> PairWeight {
         let weight = self.weights[a * self.nodes + b].unwrap_or(PairWeight::NONE);
         self.dual[a] + self.dual[b] - weight.double()

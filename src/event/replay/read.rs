@@ -134,7 +134,7 @@ struct Moves {
     position: Chess,
     moves: Vec<Move>,
     said: Option<GameResult>,
-    /// Why no more moves are looked at.
+    /// The reason why no more moves are looked at.
     odd: Option<String>,
 }
 

@@ -21,7 +21,7 @@ const RULE: RuleId = RuleId::Match;
 
 /// Silence counts where it lasted so many times longer than every move that came.
 const SLOW: u32 = 4;
-/// How far beyond its floor a late move is still the floor's doing.
+/// A move that is late by no more beyond the floor is the floor's doing.
 const FLOOR: u32 = 2;
 
 /// The rule as the registry lists it.

@@ -64,7 +64,7 @@ pub enum Departure {
 /// The leftovers of a process that played, and the record of what it did.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Left {
-    /// How it ended.
+    /// Its end.
     pub(crate) departure: Departure,
     /// Files of its own.
     pub(crate) files: Vec<LeftFile>,
@@ -131,7 +131,7 @@ pub struct PlayedGame {
     pub colours: EntryColours,
     /// The result.
     pub result: GameResult,
-    /// How it ended.
+    /// Its end.
     pub end: GameEnd,
     /// The position at its end as FEN.
     pub fen: String,

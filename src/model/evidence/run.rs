@@ -175,7 +175,7 @@ pub struct Run {
     pub(crate) id_author: Option<String>,
     /// The options it announced.
     pub(crate) options: Vec<DeclaredOption>,
-    /// How it ended.
+    /// Its end.
     pub ending: RunEnding,
     /// Every attempt to start a program, in order; the first is the entry.
     pub execs: Vec<Exec>,

@@ -97,7 +97,7 @@ impl Opening {
         Some(fields.join(" "))
     }
 
-    /// How castling is told in games from here.
+    /// The way in which castling is told in games from here.
     pub(crate) fn castling(&self) -> CastlingMode {
         self.start.as_deref().map_or(CastlingMode::Standard, |start| start.castles().mode())
     }

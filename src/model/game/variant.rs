@@ -26,7 +26,7 @@ pub(crate) enum Variant {
 }
 
 impl Variant {
-    /// How castling is told: in Chess960 as the king taking his own rook.
+    /// The way in which castling is told: in Chess960 as the king taking his own rook.
     #[must_use]
     pub(crate) fn castling(self) -> CastlingMode {
         CastlingMode::from_standard(self == Variant::Standard)

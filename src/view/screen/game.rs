@@ -113,7 +113,7 @@ impl PlayerOnScreen<'_> {
         (self.left.map(clock).unwrap_or_default(), if self.runs { " ◂" } else { "" })
     }
 
-    /// What the last search told.
+    /// The figures of the last search.
     fn figures(&self) -> Vec<String> {
         let mut figures = Vec::new();
         if let Some(ply) = self.search {

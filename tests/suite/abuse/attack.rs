@@ -6,7 +6,7 @@ use gate4k::model::verdict::Status;
 
 use crate::needs::Need;
 
-/// How it is carried out.
+/// The way in which it is carried out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum How {
     /// A function of the C program, which is handed in as the entry itself.
@@ -33,7 +33,7 @@ pub(crate) enum Param {
     Process,
 }
 
-/// How it is shown that it works outside the sandbox.
+/// The proof that it works outside the sandbox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Control {
     User,

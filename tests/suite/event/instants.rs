@@ -14,7 +14,7 @@ use super::table::{Event, wanted};
 use crate::match_::engine::instant;
 use crate::seed::Chance;
 
-/// How often a runner is killed in an event, if the environment names no other number.
+/// The number of times that a runner is killed in an event, if the environment names no other number.
 const KILLS: u32 = 12;
 
 /// An event of so many engines, of which E1 beats all others, E2 all but E1, and so on.

@@ -34,7 +34,7 @@ fn withdraw(event: &Event, name: &str) -> (i32, String) {
     event.ask(&["event", "withdraw", name, "--reason", "its author asked"])
 }
 
-/// How many games of an engine have ended.
+/// The number of games of an engine that have ended.
 fn games_of(event: &Event, stage: u64, name: &str) -> usize {
     let own =
         |game: &&Value| game["stage"] == stage && (game["white"] == name || game["black"] == name);

@@ -356,7 +356,7 @@ fn a_test_ends_the_match_when_it_is_decided() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// How many moves a game has.
+/// The number of moves of a game.
 fn plies(game: &Value) -> usize {
     game["moves"].as_array().unwrap().len()
 }
