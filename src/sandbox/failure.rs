@@ -12,7 +12,12 @@ pub(super) fn launch_failure(errno: i32, bytes: &[u8]) -> LaunchFailure {
             escape(line, 100)
         ),
         Some(line) => match errno {
-            libc::ENOENT => format!("the interpreter {} is not installed here", escape(line, 100)),
+            // An interpreter may be a script, whose own interpreter is the one that is missing.
+            libc::ENOENT => format!(
+                "the interpreter {} is missing in the sandbox, which holds allowed programs alone, or it is a script \
+                 whose own interpreter is missing there",
+                escape(line, 100)
+            ),
             libc::EACCES => format!("the interpreter {} is not allowed", escape(line, 100)),
             _ => format!("{error} (interpreter {})", escape(line, 100)),
         },

@@ -495,6 +495,12 @@ fn script(
     let shown = escape(&shebang.interpreter, 120);
     let base = path.rsplit('/').next().unwrap_or(&path);
     let mut reader = base.trim_end_matches('\r').to_owned();
+    if shebang.cut_off {
+        remarks.advice(
+            format!("the kernel reads 255 bytes of its first line, so {base} is given an argument that is cut off"),
+            "write a first line of 255 bytes at most",
+        );
+    }
     if base.ends_with('\r') {
         remarks.fail(
             format!("it never starts: its first line ends with CR LF, so the kernel looks for {shown}"),

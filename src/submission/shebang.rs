@@ -13,6 +13,8 @@ pub struct Shebang {
     pub(crate) interpreter: Vec<u8>,
     /// Everything behind it as one argument.
     pub(crate) argument: Option<Vec<u8>>,
+    /// True if more stands behind the 255 bytes that the kernel reads; it is lost.
+    pub(crate) cut_off: bool,
 }
 
 /// The kind of a first line.
@@ -60,6 +62,9 @@ pub fn parse(bytes: &[u8]) -> FirstLine {
     let line = &buffer[2..end];
     let line = line.iter().position(|byte| !is_blank(*byte)).map_or(&[][..], |at| &line[at..]);
     let split = line.iter().position(|byte| is_blank(*byte) || *byte == 0);
+    let behind = bytes.get(end..).filter(|_| newline.is_none() && !line.contains(&0));
+    let mut behind = behind.into_iter().flatten().take_while(|byte| **byte != b'\n');
+    let cut_off = behind.any(|byte| !is_blank(*byte));
     let (interpreter, rest) = line.split_at(split.unwrap_or(line.len()));
     if interpreter.is_empty() {
         return FirstLine::Refused("names no interpreter");
@@ -74,6 +79,7 @@ pub fn parse(bytes: &[u8]) -> FirstLine {
     FirstLine::Shebang(Shebang {
         interpreter: interpreter.to_vec(),
         argument: argument.map(<[u8]>::to_vec),
+        cut_off,
     })
 }
 
@@ -120,6 +126,21 @@ mod tests {
         // a long argument is cut off, the name before it holds
         let long = format!("#!/bin/sh {}\n", "x".repeat(300));
         assert_eq!(read(&long).1.unwrap().len(), 255 - 10);
+    }
+
+    #[test]
+    fn what_stands_behind_255_bytes_is_cut_off() {
+        for (text, expected) in [
+            ("#!/bin/sh -e\n".to_owned(), false),
+            (format!("#!/bin/sh {}\n", "x".repeat(245)), false),
+            (format!("#!/bin/sh {}\n", "x".repeat(246)), true),
+            (format!("#!/bin/sh {}-e\n", " ".repeat(300)), true),
+            (format!("#!/bin/sh {}\nx", " ".repeat(300)), false),
+            (format!("#!/bin/sh\0{}\n", "x".repeat(300)), false),
+        ] {
+            let FirstLine::Shebang(shebang) = parse(text.as_bytes()) else { panic!("{text:?}") };
+            assert_eq!(shebang.cut_off, expected, "{text:?}");
+        }
     }
 
     proptest! {

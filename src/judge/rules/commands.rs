@@ -205,9 +205,30 @@ fn charge(run: &Run, exec: &Exec, strict: bool) -> Option<String> {
     })
 }
 
+/// Programs that the first line of a script of the entry's own names, which the list only tolerates: the kernel starts
+/// them with the script, so they are no start of their own.
+fn tolerated_readers(evidence: &Evidence, policy: &dyn Allowed) -> Vec<String> {
+    let execs = evidence.runs.iter().flat_map(|run| &run.execs).filter(|exec| {
+        matches!(exec.class, ProgramClass::Entry | ProgramClass::OwnProduct)
+            && exec.outcome == ExecOutcome::Ran
+            && exec.real.as_ref().is_some_and(|real| *real != exec.asked)
+    });
+    execs
+        .filter_map(|exec| exec.real.as_deref()?.rsplit('/').next())
+        .filter(|name| policy.command(name).class == ProgramClass::Tolerated)
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Nothing is refused: a pass, with advice on what is tolerated, looked for or otherwise denied.
 fn allowed(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
-    let by_class = program_list::classes(evidence);
+    let mut by_class = program_list::classes(evidence);
+    for name in tolerated_readers(evidence, policy) {
+        let tolerated = by_class.entry("tolerated").or_default();
+        if !tolerated.contains(&name) {
+            tolerated.push(name);
+        }
+    }
     let told: Vec<String> = [
         (ProgramClass::Listed, "listed"),
         (ProgramClass::Helper, "helpers"),

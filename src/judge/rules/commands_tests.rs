@@ -49,6 +49,18 @@ fn tolerated_is_advice_and_under_strict_a_failure() {
 }
 
 #[test]
+fn a_tolerated_program_in_a_first_line_is_told_as_well() {
+    let mut run = testing::run(Purpose::Main).exec(Some(0), "python3", ProgramClass::Listed);
+    assert_eq!(of(run.clone()).status, Status::Pass);
+    run.execs[0].asked = "/entry/engine".into();
+    run.execs[0].real = Some("/usr/bin/rm".into());
+    let finding = of(run);
+    assert_eq!(finding.status, Status::Advice);
+    assert_eq!(finding.summary, "python3 (listed); rm (tolerated)");
+    assert!(finding.details[0].starts_with("rm is not in rule 7.5"), "{:?}", finding.details);
+}
+
+#[test]
 fn a_search_along_path_accuses_nobody() {
     let run = testing::run(Purpose::Main)
         .exec(Some(0), "xz", ProgramClass::Listed)

@@ -223,3 +223,15 @@ fn an_event_for_elf_files_takes_no_script() {
         assert!(finding.summary.ends_with("this event takes ELF executables only"), "{finding:?}");
     }
 }
+
+#[test]
+fn a_first_line_that_the_kernel_cuts_is_told() {
+    let long = format!("#!/usr/bin/python3 {}\n", "-u".repeat(150));
+    let (_, finding) = judged(long.as_bytes());
+    assert_eq!(finding.status, Status::Advice);
+    assert!(
+        finding.summary.contains("python3 is given an argument that is cut off"),
+        "{}",
+        finding.summary
+    );
+}
