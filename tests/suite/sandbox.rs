@@ -414,7 +414,11 @@ fn a_write_that_is_refused_after_the_start_is_named() {
     let traces = confined.close();
     // The shell may have opened its script for reading before the start was over; that is on record as well.
     let own = &traces.execs[0].asked;
-    assert!(traces.opens.iter().any(|open| open.path == *own && open.denied), "{:#?}", traces.opens);
+    assert!(
+        traces.opens.iter().any(|open| open.path == *own && open.denied),
+        "{:#?}",
+        traces.opens
+    );
 }
 
 /// Outside, who starts it is the owner of the pipes; here that may be root, and the entry is not.
