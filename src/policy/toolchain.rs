@@ -199,11 +199,16 @@ impl Toolchain {
         if !granted.any(|granted| real.starts_with(granted)) {
             return false;
         }
+        let Some(program) = program else { return true };
         let mut names: BTreeSet<&str> = (self.found.iter())
-            .filter(|found| Some(found.real.as_path()) == program)
+            .filter(|found| found.real == program)
             .map(|found| found.name.as_str())
             .collect();
-        let Some(program) = program else { return true };
+        if names.is_empty() {
+            // Another name of the same file, such as bzcat of bzip2.
+            let known = inode(program).and_then(|inode| self.known.get(&inode));
+            names.extend(known.iter().flat_map(|known| &known.names).map(String::as_str));
+        }
         if names.is_empty() {
             // One that is none of the host's is the entry's, wherever it lies.
             return self.grants.execute.iter().any(|granted| granted == program);
@@ -336,6 +341,20 @@ mod tests {
         assert_eq!(tools.classify(&seen(&xz, false), &[]), (ProgramClass::Listed, "tail".into()));
         let other = Path::new("/usr/bin/uname");
         assert_eq!(tools.classify(&seen(other, false), &[]).0, ProgramClass::Refused);
+    }
+
+    #[test]
+    fn a_program_needs_its_own_libraries_under_each_of_its_names() {
+        let tools = here();
+        let perl = Path::new("/usr/bin/perl").canonicalize().unwrap();
+        let needed = elf_needs::follow([perl.clone()], &libraries()).libraries;
+        // Debian's perl has a name with its version beside the short one.
+        let others = std::fs::read_dir("/usr/bin").unwrap().map(|file| file.unwrap().path());
+        let mut others = others.filter(|path| *path != perl && !path.is_symlink());
+        let other = others.find(|path| inode(path) == inode(&perl));
+        let Some(other) = other else { return };
+        assert!(!needed.is_empty());
+        assert!(needed.iter().all(|one| tools.needs(Some(&other), one)), "{other:?}: {needed:?}");
     }
 
     #[test]
