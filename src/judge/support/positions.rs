@@ -71,11 +71,13 @@ const POSITIONS: &[Listed] = &[
         "en-passant-pinned-black",
         "e2e4 f7f5 g1f3 e7e5 f3e5 g7g6 g2g4 d8g5 e5d3 g5e3 f1e2 e3e2 d1e2 f5e4 e1f1 a7a5 f2f4",
     ),
-    // Castled or taken in the list, so that a check stands on the board which an engine that plays the move by halves does not see.
+    // Castled, taken or promoted in the list, so that a check stands on the board which an engine that plays the move by halves does not see.
     ("after-castling-long-white", "e2e4 d7d5 a2a3 d5e4 d2d3 c8f5 d3e4 d8d1 e1d1 b8c6 h2h3 e8c8"),
     ("after-castling-long-black", "d2d4 e7e5 d4e5 d7d6 c1f4 d6e5 d1d8 e8d8 b1c3 a7a6 e1c1"),
     ("after-en-passant-white", "f2f3 e7e5 e1f2 e5e4 a2a3 f8c5 d2d4 e4d3"),
     ("after-en-passant-black", "e2e4 f7f6 e4e5 e8f7 f1c4 d7d5 e5d6"),
+    ("after-promotion-to-knight-white", "a2a3 f7f5 g2g4 f5g4 f2f3 g4g3 f3f4 g3g2 e1f2 g2h1n"),
+    ("after-promotion-to-knight-black", "f2f4 g7g5 f4g5 f7f6 g5g6 f6f5 g6g7 e8f7 g7h8n"),
     // Promotions, all four at once.
     ("promotion-by-push-white", "f2f4 g7g5 f4g5 g8h6 g5g6 a7a6 e2e4 h8g8 g6h7 g8g5"),
     ("promotion-by-capture-white", "f2f4 g8h6 f4f5 a7a5 f5f6 d7d6 f6g7 c7c5"),
@@ -306,12 +308,15 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_ends_with_castling_or_en_passant_leaves_a_check() {
+    fn a_list_that_ends_with_a_move_of_two_halves_leaves_a_check() {
         for (name, last) in [
             ("after-castling-long-white", "e8c8"),
             ("after-castling-long-black", "e1c1"),
             ("after-en-passant-white", "e4d3"),
             ("after-en-passant-black", "e5d6"),
+            // A queen, or still a pawn, would give none.
+            ("after-promotion-to-knight-white", "g2h1n"),
+            ("after-promotion-to-knight-black", "g7h8n"),
         ] {
             let moves = at(name);
             assert_eq!(moves.list().last().unwrap().to_string(), last);
