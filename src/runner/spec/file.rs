@@ -23,8 +23,8 @@ pub(crate) fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
     let here = path.parent().unwrap_or(Path::new(""));
     let is_json = path.extension().is_some_and(|ending| ending == "json");
     let raws: Vec<Raw> = if is_json {
-        let engines: Vec<Cutechess> =
-            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let engines: Vec<Cutechess> = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+            .map_err(|error| wrong(error.to_string()))?;
         engines.into_iter().map(Cutechess::raw).collect::<Result<_, _>>().map_err(wrong)?
     } else {
         let file: File = toml::from_str(&text).map_err(|error| {
