@@ -308,8 +308,8 @@ fn after_main(
         (bench.progress)("moves on the event's clock and on small ones");
         outcomes.push(clock::run(&bench)?.into());
     }
-    // Beside each other a start takes longer than alone, and is not what is judged.
-    bench.limits.startup *= 2;
+    // Beside each other a start takes longer than alone, and is not what is judged: of those that take long three are made at a time.
+    bench.limits.startup *= 3;
     let mut form = Some(clock);
     if !facts.plays {
         // One of the two forms must work; the positions are asked in the one that does. One that fails
