@@ -42,8 +42,8 @@ fn is_entry(run: &Run, open: &FileOpen) -> bool {
     run.execs.first().is_some_and(|entry| entry.asked == open.path)
 }
 
-/// Files below /etc and /dev that run-times and the C library look into by themselves.
-const PROBED: [&str; 22] = [
+/// Files that run-times and the libraries of the system look into by themselves.
+const PROBED: [&str; 25] = [
     "/etc/bash.bashrc",
     "/etc/gai.conf",
     "/etc/host.conf",
@@ -58,6 +58,9 @@ const PROBED: [&str; 22] = [
     "/etc/services",
     "/etc/ssl",
     "/etc/terminfo",
+    "/lib/terminfo",
+    "/usr/lib/ssl",
+    "/usr/share/terminfo",
     "/dev/console",
     "/dev/dri",
     "/dev/fd",
@@ -136,7 +139,15 @@ mod tests {
         use FileAccess::{Read, Write};
         assert!(!told("/usr/share/gdb/auto-load", ProgramClass::Listed, Read));
         assert!(!told("/usr/lib/python3.13/__pycache__/x.pyc", ProgramClass::Listed, Write));
-        for path in ["/etc/nsswitch.conf", "/etc/ssl/openssl.cnf", "/dev/tty", "/proc/1/maps"] {
+        // Among them what Python's hashlib, asyncio and curses bring along.
+        for path in [
+            "/etc/nsswitch.conf",
+            "/etc/ssl/openssl.cnf",
+            "/usr/lib/ssl/openssl.cnf",
+            "/lib/terminfo/d/dumb",
+            "/dev/tty",
+            "/proc/1/maps",
+        ] {
             assert!(!told(path, ProgramClass::Entry, Read), "{path}");
         }
         // These have rules of their own.
