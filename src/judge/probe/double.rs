@@ -44,7 +44,7 @@ pub(crate) fn plan_of(bytes: &str) -> StartPlan {
 
 /// Set once, waited for with a deadline, and visible to poll.
 struct Gone {
-    exit: Mutex<Option<ExitHow>>,
+    exit: Mutex<Option<(ExitHow, Instant)>>,
     changed: Condvar,
     event: EventFd,
 }
@@ -58,12 +58,17 @@ impl Gone {
     }
 
     fn set(&self, exit: ExitHow) {
-        self.exit.lock().unwrap().get_or_insert(exit);
+        self.exit.lock().unwrap().get_or_insert((exit, Instant::now()));
         self.changed.notify_all();
         self.event.write(1).unwrap();
     }
 
     fn wait(&self, deadline: Instant) -> Option<ExitHow> {
+        self.wait_for(deadline).map(|(exit, _)| exit)
+    }
+
+    /// The end, and when it was.
+    fn wait_for(&self, deadline: Instant) -> Option<(ExitHow, Instant)> {
         let left = deadline.saturating_duration_since(Instant::now());
         let exit = self.exit.lock().unwrap();
         let (exit, _) = self.changed.wait_timeout_while(exit, left, |exit| exit.is_none()).unwrap();
@@ -251,7 +256,9 @@ impl Confined for PuppetOnStrings {
         self.gone.wait(deadline)
     }
     fn wait_empty(&self, deadline: Instant) -> bool {
-        self.gone.wait(deadline).is_some()
+        // As in the sandbox, it is known a moment after the first process has gone.
+        let known = |gone: Instant| gone + Duration::from_millis(1);
+        self.gone.wait_for(deadline).is_some_and(|(_, gone)| deadline >= known(gone))
     }
     fn processes(&self) -> Vec<LeftProcess> {
         let alive = self.gone.exit.lock().unwrap().is_none();

@@ -138,6 +138,15 @@ fn quick_asks_only_what_can_reject() {
 }
 
 #[test]
+fn what_ends_whole_at_its_quit_is_seen_to_by_a_quick_check_as_well() {
+    let (runs, _) = probe(&Puppets::new(|_| Act::Move), &plan(true));
+    let quit = runs.iter().filter(|run| run.ending.how == EndHow::Quit);
+    let seen: Vec<_> = quit.map(|run| (run.purpose, run.ending.emptied_after.is_some())).collect();
+    assert!(seen.contains(&(Purpose::Clock, true)), "{seen:?}");
+    assert!(seen.iter().all(|(_, emptied)| *emptied), "{seen:?}");
+}
+
+#[test]
 fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     let mut late = plan(false);
     late.waits.again = Duration::from_millis(1);

@@ -150,10 +150,24 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     .with("weak_below_ms", bound.map(|left| left.as_secs_f64() * 1e3))
     .with("weak_at", json_of(weak))
     .with("commands", runs::commands_upto(weak.run, weak.index))
-    .help(
+    .help(if says_again(weak) {
+        "see whether it says `bestmove` twice: it told the move before once more, and a runner that reads it so loses it \
+         the game, though that is no reason to reject"
+    } else {
         "have a move ready before the clock is looked at, such as the first legal one: an engine that is short of \
-         time loses the game otherwise, though that is no reason to reject",
-    )
+         time loses the game otherwise, though that is no reason to reject"
+    })
+}
+
+/// True if its answer is the one to the search before, word for word.
+fn says_again(search: &SearchInRun<'_>) -> bool {
+    let before = search.run.asks.iter().take(search.index).rev().find(|ask| runs::is_search(ask));
+    match (&search.ask.answer, before.map(|ask| &ask.answer)) {
+        (Answer::Illegal { line, .. }, Some(Answer::Legal(before))) => {
+            line.split_ascii_whitespace().nth(1) == Some(before.as_str())
+        }
+        _ => false,
+    }
 }
 
 /// The same question on the clocks of the event, as it was asked again.
@@ -230,7 +244,8 @@ fn died(dead: &[SearchInRun], first: SearchInRun) -> Finding {
         }
         _ => (
             "hangs",
-            "set up the position by its moves, send the same go, and see what never ends: it loses the game",
+            "set up the position by its moves, send the same go, and see what never ends: it loses the game; if it merely \
+             waits for input, it lost a line: `position` and `go` can come by one read",
         ),
     };
     Finding::fail(
@@ -373,6 +388,19 @@ mod tests {
         let finding = clock(1_000, dies());
         assert_eq!(finding.status, Status::Advice);
         assert!(finding.summary.contains("weak on clocks"), "{}", finding.summary);
+    }
+
+    #[test]
+    fn a_move_that_is_said_twice_is_no_matter_of_the_clock() {
+        let go = |name| Question::Go(testing::go(name, "position startpos moves …", 2));
+        let help = |again: &str| {
+            let small = testing::run(Purpose::SmallClock)
+                .asked(go("game-ply-1"), Answer::Legal("h7h6".into()))
+                .asked(go("game-ply-2"), illegal(again, "illegal: no piece stands on h7"));
+            judge(&testing::evidence_of([testing::run(Purpose::Main), small])).help
+        };
+        assert!(help("bestmove h7h6 ponder a2a3").contains("says `bestmove` twice"));
+        assert!(help("bestmove h6h5").contains("before the clock is looked at"));
     }
 
     #[test]

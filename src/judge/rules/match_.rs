@@ -116,9 +116,16 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
         GameFault::Silent { .. } => {
             "play the game again (`gate4k match`) and see what never ends there: it loses the game"
         }
+        GameFault::NoStart(_) if !options(game).is_empty() => {
+            "start it with the options of its configuration, which nothing set before the games: send it the lines below \
+             `uci` by hand, and mend what ends it or holds it there, or take the option out"
+        }
         GameFault::NoStart(_) => "start it several times in a row, and mend what fails then",
     };
     let again = game.again.clone().unwrap_or_default();
+    let set = options(game);
+    let set = (matches!(fault, GameFault::NoStart(_)) && !set.is_empty())
+        .then(|| format!("it was sent: uci, {}, isready", wording::list(&set, 6)));
     Finding::fail(RULE, words(game, fault))
         .detail(format!(
             "game {}, against {}, after {} and {} of its own answers:",
@@ -129,10 +136,17 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
         ))
         .detail(format!("  {}", wording::shorten(&game.command, 400)))
         .detail(format!("  FEN {}", game.fen))
+        .details(set)
         .details(again.tries.iter().map(|words| format!("asked again {words}")))
         .with("commands", &again.commands)
         .details(game.stderr.iter().map(|line| format!("stderr: {line}")))
         .help(help)
+}
+
+/// The options of its configuration, as they were sent once more after a fault.
+fn options(game: &PlayedGame) -> Vec<&str> {
+    let commands = game.again.iter().flat_map(|again| &again.commands).map(String::as_str);
+    commands.filter(|line| line.starts_with("setoption ")).collect()
 }
 
 fn words(game: &PlayedGame, fault: &GameFault) -> String {
@@ -341,6 +355,21 @@ mod tests {
             assert!(!finding.help.is_empty());
         }
         assert!(of(vec![gone()]).summary.ends_with("SIGSEGV"));
+    }
+
+    #[test]
+    fn a_start_that_fails_with_the_options_of_its_configuration_names_them() {
+        let again = AskedAgain {
+            commands: ["uci", "isready", "setoption name Hash value 64", "isready"]
+                .map(Into::into)
+                .to_vec(),
+            ..AskedAgain::default()
+        };
+        let fails = with(GameEnd::Fault(GameFault::NoStart("it ended before readyok".into())));
+        let finding = of(vec![PlayedGame { again: Some(again), ..fails }]);
+        let sent = "it was sent: uci, setoption name Hash value 64, isready";
+        assert!(finding.details.iter().any(|line| line == sent), "{:?}", finding.details);
+        assert!(finding.help.contains("take the option out"), "{}", finding.help);
     }
 
     #[test]

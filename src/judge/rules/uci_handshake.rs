@@ -75,7 +75,11 @@ fn unanswered(evidence: &Evidence, run: &Run) -> Finding {
         .details(runs::stderr(run))
         .details(runs::conversation(run, index))
         .with("said", said)
-        .help("answer the line `uci` with the line `uciok`: lower case, alone on its line, ended by LF, flushed");
+        .help(if runs::said_on_stderr(run, "uciok") {
+            "write `uciok` to standard output (file descriptor 1): it went to standard error"
+        } else {
+            "answer the line `uci` with the line `uciok`: lower case, alone on its line, ended by LF, flushed"
+        });
     excuse::excused(finding, excuse::refusal(run, &evidence.host))
 }
 
@@ -122,6 +126,13 @@ mod tests {
         let finding = judge(&testing::evidence_of([silent.clone()]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("no answer within 60.0 s"));
+        let mut elsewhere = silent.clone().stderr("uciok");
+        let finding = judge(&testing::evidence_of([elsewhere.clone()]));
+        assert!(finding.help.contains("it went to standard error"), "{}", finding.help);
+        elsewhere.stderr_tail.clear();
+        elsewhere.asks[0].other = Some("uci ok".into());
+        let finding = judge(&testing::evidence_of([elsewhere]));
+        assert!(finding.summary.contains("60.0 s; it said `uci ok`"), "{}", finding.summary);
         let mut flood = silent;
         flood.asks[0].answer = Answer::Flood(Bytes(1 << 30));
         assert_eq!(judge(&testing::evidence_of([flood])).status, Status::Fail);

@@ -64,6 +64,17 @@ mod tests {
     }
 
     #[test]
+    fn an_option_that_ends_it_is_named() {
+        let mut run = testing::run(Purpose::Idle).asked(Question::IsReady, Answer::Ended(None));
+        let bad = run.asks.iter_mut().find(|ask| !ask.answer.is_good()).unwrap();
+        bad.set = Some("setoption name Ponder value false".into());
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert_eq!(finding.status, Status::Fail);
+        let sent = "`setoption name Ponder value false, isready` was not answered";
+        assert!(finding.summary.starts_with(sent), "{}", finding.summary);
+    }
+
+    #[test]
     fn good_answers_are_counted() {
         let finding = judge(&testing::evidence());
         assert_eq!(finding.status, Status::Pass);

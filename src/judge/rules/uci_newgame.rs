@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence) -> Finding {
             sent: "ucinewgame, isready",
             answer: "readyok",
             help: "read the line `ucinewgame` and go on (forgetting the last game is enough); the \
-                   `isready` after it wants its `readyok`",
+                   `isready` after it wants its `readyok`, also where one read brings both lines",
         },
     )
 }

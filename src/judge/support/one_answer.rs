@@ -69,10 +69,13 @@ pub(crate) fn judge(
         };
         return finding.with("asked", asked.len()).with("slowest_ms", slowest.as_secs_f64() * 1e3);
     };
+    // An engine that lives without the option may end by it.
+    let set = ask.set.as_ref().map(|set| format!("{}, ", wording::shorten(set, 80)));
     let finding = Finding::fail(
         rule,
         format!(
-            "`{}` was not answered with `{}` in {}: {}",
+            "`{}{}` was not answered with `{}` in {}: {}",
+            set.unwrap_or_default(),
             exchange.sent,
             exchange.answer,
             runs::purpose(run),

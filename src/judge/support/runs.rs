@@ -199,7 +199,11 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
         Answer::Done => "answered".to_owned(),
         Answer::Legal(uci) => format!("bestmove {uci}"),
         Answer::Illegal { line, why } => format!("`{line}`: {why}"),
-        Answer::Timeout => format!("no answer within {}", wording::secs(ask.took)),
+        Answer::Timeout => {
+            let said = ask.other.as_ref().map(|line| wording::shorten(line, 80));
+            let said = said.map_or_else(String::new, |line| format!("; it said `{line}`"));
+            format!("no answer within {}{said}", wording::secs(ask.took))
+        }
         Answer::Ended(exit) => match exit.or(run.ending.exit.filter(|_| {
             // Only an exit that the engine chose itself explains the end of its output.
             run.ending.how == EndHow::ByItself
@@ -237,6 +241,11 @@ pub(crate) fn crashes(run: &Run) -> Vec<String> {
 pub(crate) fn stderr(run: &Run) -> Vec<String> {
     let skip = run.stderr_tail.len().saturating_sub(8);
     run.stderr_tail.iter().skip(skip).map(|line| format!("stderr: {line}")).collect()
+}
+
+/// True if it wrote such a line to its standard error.
+pub(crate) fn said_on_stderr(run: &Run, word: &str) -> bool {
+    run.stderr_tail.iter().any(|line| line.trim() == word)
 }
 
 /// The conversation around a question, with times: `>` to the engine, `<` from it.

@@ -114,8 +114,19 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
             format!("it did not read its input, and `{word}` did not come"),
             "read standard input line by line from the start",
         ),
-        _ => Cause::new(
-            format!("no `{word}` within {limit}"),
+        _ if runs::said_on_stderr(run, word) => Cause::new(
+            format!(
+                "no `{word}` within {limit} on its standard output: it wrote it to its standard error"
+            ),
+            "write the answers to standard output (file descriptor 1), where every runner reads them",
+        ),
+        (answer, _) => Cause::new(
+            match ask.filter(|_| answer == Some(&Answer::Timeout)) {
+                Some(ask) if ask.other.is_some() => {
+                    format!("no `{word}`: {}", runs::answer_words(ask, run))
+                }
+                _ => format!("no `{word}` within {limit}"),
+            },
             if run.uciok.is_none() {
                 format!(
                     "answer `uci` with the line `uciok`, flushed, within {limit}; if it is unpacking or \

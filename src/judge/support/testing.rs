@@ -34,7 +34,16 @@ pub(crate) fn go(position: &str, command: &str, plies: u32) -> GoQuestion {
 }
 
 pub(crate) fn ask(question: Question, at: u64, took: u64, answer: Answer) -> Ask {
-    Ask { set: None, question, at: ms(at), took: ms(took), answer, infos: 0, last_info: None }
+    Ask {
+        set: None,
+        question,
+        at: ms(at),
+        took: ms(took),
+        answer,
+        infos: 0,
+        last_info: None,
+        other: None,
+    }
 }
 
 pub(crate) fn legal(uci: &str) -> Answer {

@@ -98,6 +98,9 @@ pub struct Ask {
     pub infos: u32,
     /// The last `info` line with a score, escaped.
     pub last_info: Option<String>,
+    /// The last line that is none of UCI's, escaped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
 }
 
 impl Ask {

@@ -112,6 +112,7 @@ impl Sound {
                 answer: Answer::Ended(Some(exit)),
                 infos: 0,
                 last_info: None,
+                other: None,
             }];
             main.ending.how = EndHow::ByItself;
             main.ending.exit = Some(exit);

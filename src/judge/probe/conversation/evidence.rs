@@ -23,6 +23,8 @@ pub(super) const LINE: usize = 300;
 const MOST_OPTIONS: usize = 200;
 /// Output is closed: so long the process may take to be seen ending.
 pub(super) const DYING: Duration = Duration::from_millis(300);
+/// That no process is left is known so long after the first one was seen ending, at most.
+const AT_ONCE: Duration = Duration::from_millis(50);
 
 /// Writes down both directions of a conversation.
 #[derive(Debug)]
@@ -87,6 +89,7 @@ pub(super) struct Inner {
     /// The `setoption` that goes with the next question.
     pub(super) set: Option<String>,
     pub(super) infos: u32,
+    pub(super) other: Option<String>,
     pub(super) last_info: Option<String>,
     pub(super) pv: bool,
     pub(super) pending: Option<Pending>,
@@ -152,6 +155,7 @@ impl Inner {
             idle_after_move: None,
             set: None,
             infos: 0,
+            other: None,
             last_info: None,
             pv: false,
             pending: None,
@@ -175,6 +179,7 @@ impl Inner {
     /// Sends lines in order; the answer to record where they were not taken.
     pub(super) fn say(&mut self, lines: &[&str]) -> Result<Instant, Answer> {
         self.infos = 0;
+        self.other = None;
         self.last_info = None;
         let sent = Instant::now();
         for line in lines {
@@ -260,7 +265,8 @@ impl Inner {
                     seen.get_or_insert_with(|| escape(line, LINE));
                 }
             }
-            _ => {}
+            Reply::Other if !line.trim_ascii().is_empty() => self.other = Some(escape(line, LINE)),
+            Reply::UciOk | Reply::ReadyOk | Reply::BestMove(_) | Reply::Other => {}
         }
     }
 
@@ -298,6 +304,7 @@ impl Inner {
             answer,
             infos: self.infos,
             last_info: self.last_info.take(),
+            other: self.other.take(),
         };
         self.strained |= match ask.answer {
             Answer::Timeout => !ask.was_cut() && !self.only_waited,
@@ -412,11 +419,12 @@ impl Inner {
     /// Takes everything down; the evidence.
     pub(super) fn into_run(mut self) -> Run {
         if self.ending.how == EndHow::Quit
+            && self.ending.exit.is_some()
             && self.ending.emptied_after.is_none()
             && self.left_processes.is_empty()
-            && self.confined.wait_empty(Instant::now())
+            && self.confined.wait_empty(Instant::now() + AT_ONCE)
         {
-            // Everything has ended by itself, without a wait for it: what lies there now will stay.
+            // Everything has ended by itself, without a wait for what sleeps: what lies there now will stay.
             self.ending.emptied_after = self.ending.exit_after;
         }
         self.confined.kill();
