@@ -73,6 +73,11 @@ impl Found {
             .flatten()
     }
 
+    /// True for a file that somebody may execute.
+    pub(in crate::sandbox) fn is_program(&self) -> bool {
+        self.metadata.is_file() && self.metadata.mode() & 0o111 != 0
+    }
+
     /// The first bytes of a regular file.
     pub(in crate::sandbox) fn head(&self, bytes: u64) -> Option<Vec<u8>> {
         let mut head = Vec::new();
