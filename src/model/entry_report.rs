@@ -237,6 +237,7 @@ pub(crate) mod tests {
                 by: None,
                 asked: "/entry/x".into(),
                 real: Some("/usr/bin/dash".into()),
+                script: false,
                 argv: vec!["/entry/x".into()],
                 outcome: ExecOutcome::Ran,
                 class: ProgramClass::Entry,

@@ -56,12 +56,7 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
     let mut trees: BTreeSet<PathBuf> = BTreeSet::new();
     let names: BTreeSet<&str> = found.iter().map(|f| f.name.as_str()).collect();
     for name in names {
-        for pattern in list.reads_of(name) {
-            trees.extend(expander.expand(pattern));
-            if let (Some(rust), Some(rest)) = (rust, pattern.strip_prefix("/usr/")) {
-                trees.extend(expander.expand(&rust.join(rest).to_string_lossy()));
-            }
-        }
+        trees.extend(trees_of(list, &mut expander, rust, name));
     }
     if let Some(rust) = rust {
         // rustc finds its driver library beside its bin directory.
@@ -159,12 +154,12 @@ pub(super) fn own_needs(
     granted: &Grants,
     program: &Path,
     names: &[&str],
+    rust: Option<&Path>,
 ) -> BTreeSet<PathBuf> {
     let mut expander = Expander::default();
     let is_python = names.iter().any(|name| name.starts_with("python") || name.starts_with("pypy"));
-    let mut trees: Vec<PathBuf> = (names.iter().flat_map(|name| list.reads_of(name)))
-        .flat_map(|pattern| expander.expand(pattern))
-        .collect();
+    let of_each = names.iter().flat_map(|name| trees_of(list, &mut expander, rust, name));
+    let mut trees: Vec<PathBuf> = of_each.collect();
     if is_python {
         let name = names.first().copied().unwrap_or_default().to_owned();
         trees.extend(python_homes(&[FoundProgram { name, real: program.to_owned() }]));
@@ -189,6 +184,23 @@ pub(super) fn own_needs(
     own.extend(elf_needs::follow(programs, &library_directories(list, &mut expander)).libraries);
     own.extend(list.files.iter().flat_map(|file| expander.expand(&file.path)));
     own
+}
+
+/// The directories that a program reads by the allow-list; the same below a toolchain of Rust that lies elsewhere.
+fn trees_of(
+    list: &Allowlist,
+    expander: &mut Expander,
+    rust: Option<&Path>,
+    name: &str,
+) -> Vec<PathBuf> {
+    let mut trees = Vec::new();
+    for pattern in list.reads_of(name) {
+        trees.extend(expander.expand(pattern));
+        if let (Some(rust), Some(rest)) = (rust, pattern.strip_prefix("/usr/")) {
+            trees.extend(expander.expand(&rust.join(rest).to_string_lossy()));
+        }
+    }
+    trees
 }
 
 /// Adds the allowed modules of a directory of installed ones to `read`, and its chess libraries to `chess`.

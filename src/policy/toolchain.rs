@@ -36,6 +36,8 @@ pub struct Toolchain {
     pub chess_libraries: Vec<PathBuf>,
     known: HashMap<(u64, u64), Known>,
     found: Vec<FoundProgram>,
+    /// The directory of a Rust toolchain outside the system's directories.
+    rust: Option<PathBuf>,
     /// The programs and libraries, and the names by which they are found, as they were then; none where nothing was there.
     files: Vec<(PathBuf, Option<Inode>)>,
     /// Per program, the libraries and directories that it needs by itself, once it was asked.
@@ -115,6 +117,7 @@ impl Toolchain {
             chess_libraries,
             known,
             found,
+            rust,
             files,
             own_needs,
             list,
@@ -221,9 +224,27 @@ impl Toolchain {
                 names.extend(commands.filter(|name| !self.list.helpers_of(name).is_empty()));
             }
             let names: Vec<&str> = names.into_iter().collect();
-            grants::own_needs(&self.list, &self.grants, program, &names)
+            grants::own_needs(&self.list, &self.grants, program, &names, self.rust.as_deref())
         });
         own.iter().any(|own| real.starts_with(own))
+    }
+
+    /// The name of the helper that a file of this host is, where it is no command at the same time.
+    pub(crate) fn helper_at(&self, path: &Path) -> Option<&str> {
+        let name = path.file_name();
+        // (Most files have another name than any program: these are not looked at.)
+        let is_called_so = |found: &FoundProgram| {
+            found.real.file_name() == name || name.is_some_and(|name| *found.name == *name)
+        };
+        if !self.found.iter().any(is_called_so) {
+            return None;
+        }
+        let real = path.canonicalize().ok()?;
+        let mut names =
+            self.found.iter().filter(|found| found.real == real).map(|found| &*found.name);
+        let first = names.next()?;
+        let is_command = |name: &str| self.list.command(name).is_some();
+        (!is_command(first) && !names.any(is_command)).then_some(first)
     }
 
     /// True if this host has a library of such a name for entries to load.

@@ -57,6 +57,7 @@ fn exec(name: &str, class: ProgramClass, at: u64, lasted: Option<u64>, by: Optio
         by,
         asked: format!("/usr/bin/{name}"),
         real: Some(format!("/usr/bin/{name}")),
+        script: false,
         argv: vec![name.to_owned(), "-c".to_owned()],
         outcome: ExecOutcome::Ran,
         class,

@@ -79,12 +79,10 @@ fn judge(evidence: &Evidence) -> Finding {
 
 /// True if an opening went for a chess library of the host.
 fn is_hosts(evidence: &Evidence, open: &FileOpen) -> bool {
-    paths::is_chess_path(&open.path)
-        || evidence
-            .host
-            .chess_libraries
-            .iter()
-            .any(|root| std::path::Path::new(&open.path).starts_with(root))
+    let path = std::path::Path::new(&open.path);
+    !open.own
+        && (paths::is_chess_path(&open.path)
+            || evidence.host.chess_libraries.iter().any(|root| path.starts_with(root)))
 }
 
 #[cfg(test)]
@@ -126,6 +124,7 @@ mod tests {
     #[test]
     fn a_library_inside_the_file_is_the_entrys_own() {
         let run = testing::run(Purpose::Main).opened("/tmp/x/chess/__init__.py", false);
+        let run = run.opened("/tmp/x/site-packages/chess/__init__.py", false);
         assert_eq!(judge(&testing::evidence_of([run])).status, Status::Pass);
     }
 }

@@ -7,7 +7,9 @@ use crate::judge::support::{complaints, paths, program_list, refused_access, run
 use serde_json::{Value, json};
 
 use crate::judge::waive;
-use crate::model::evidence::{Evidence, Exec, ExecOutcome, ProgramClass, RecordPart, Run};
+use crate::model::evidence::{
+    Evidence, Exec, ExecOutcome, FileOpen, ProgramClass, RecordPart, Run,
+};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -133,20 +135,25 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charg
             });
         }
     }
-    for open in run.opens.iter().filter(|open| open.denied) {
-        let Some(name) = paths::program_of(&open.path) else {
+    for open in &run.opens {
+        let by = runs::lineage(run, open.by);
+        let what = if is_helper_read(run, open, policy) {
+            format!(
+                "{by} read {}, a compiler's helper, which may run only below its compiler and not as a copy",
+                open.path
+            )
+        } else if open.denied
+            && let Some(name) = paths::program_of(&open.path)
+            && policy.command(name).class == ProgramClass::Refused
+        {
+            format!(
+                "{by} wanted to read {}, a program that is not in rule 7.5; it was refused",
+                open.path
+            )
+        } else {
             continue;
         };
-        if policy.command(name).class == ProgramClass::Refused {
-            charges.push(Charge {
-                what: format!(
-                    "{} wanted to read {}, a program that is not in rule 7.5; it was refused",
-                    runs::lineage(run, open.by),
-                    open.path
-                ),
-                evidence: json!({"run": run.purpose, "read": open.path}),
-            });
-        }
+        charges.push(Charge { what, evidence: json!({"run": run.purpose, "read": open.path}) });
     }
     for name in wanted_and_absent(run, policy) {
         let failed_start = !runs::is_up(run) && runs::engine(evidence).is_none();
@@ -160,6 +167,17 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charg
         }
     }
     charges
+}
+
+/// True if a helper of a compiler was opened to be read: a copy of it would be a program of the entry's own. (One that is a script is
+/// opened by the shell that runs it.)
+fn is_helper_read(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> bool {
+    let reader = open.by.and_then(|index| run.execs.get(index));
+    !open.own
+        && !open.denied
+        && !open.missing
+        && reader.is_none_or(|exec| exec.asked != open.path)
+        && policy.helper_at(&open.path).is_some()
 }
 
 /// The accusation against one start, if there is one.

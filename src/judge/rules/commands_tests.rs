@@ -123,6 +123,19 @@ fn reading_a_forbidden_program_is_told() {
 }
 
 #[test]
+fn a_helper_that_is_read_to_be_copied_is_told() {
+    let finding = of(testing::run(Purpose::Main).opened("/usr/bin/touch", false));
+    assert_eq!(finding.status, Status::Fail);
+    assert!(finding.summary.contains("read /usr/bin/touch, a compiler's helper"));
+    // A command, and a helper that is a script, which its shell opens.
+    let mut run = testing::run(Purpose::Main).opened("/usr/bin/xz", false);
+    assert_eq!(of(run.clone()).status, Status::Pass);
+    run = run.exec(Some(0), "touch", ProgramClass::Helper).opened("/usr/bin/touch", false);
+    run.opens[1].by = Some(1);
+    assert_eq!(of(run).status, Status::Pass);
+}
+
+#[test]
 fn an_own_file_without_its_execute_bit_is_no_accusation_and_memory_is() {
     let mut run = testing::run(Purpose::Main)
         .exec(Some(0), "tmp.a", ProgramClass::OwnProduct)

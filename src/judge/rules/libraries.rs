@@ -49,7 +49,7 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
             let serves_host =
                 !is_native_product(run, open) && policy.belongs_to_command(program, &open.path);
             let refused = refused_by(&open.path).filter(|_| !serves_host);
-            match (refused, is_own(&open.path)) {
+            match (refused, open.own) {
                 (Some(reason), false) if open.denied => wanted.push(format!(
                     "{} wanted {} ({reason}); it was refused",
                     runs::lineage(run, open.by),
@@ -90,10 +90,7 @@ fn is_native_product(run: &Run, open: &FileOpen) -> bool {
     let Some(exec) = open.by.and_then(|index| run.execs.get(index)) else {
         return true;
     };
-    // By the file that runs: the name that was asked for is the entry's to choose (`/proc/self/exe`, a link).
-    let real = exec.real.as_deref();
-    let itself = real.is_some_and(|real| is_own(real) || real.starts_with("/memfd:"));
-    matches!(exec.class, ProgramClass::Entry | ProgramClass::OwnProduct) && itself
+    matches!(exec.class, ProgramClass::Entry | ProgramClass::OwnProduct) && !exec.script
 }
 
 fn decide(
@@ -170,14 +167,6 @@ fn speaks_for_entry(run: &Run, open: &FileOpen) -> bool {
     }
 }
 
-/// True if a path is in the places that the entry itself fills: what lies there is the engine.
-fn is_own(path: &str) -> bool {
-    let system = ["/usr/", "/lib", "/opt/", "/etc/", "/snap/", "/nix/"]
-        .iter()
-        .any(|root| path.starts_with(root));
-    !system && paths::below_packages(path).is_none() && !path.contains("/lib/python")
-}
-
 /// True if an opening loaded something worth naming: a shared object, or a package beyond the standard
 /// library.
 fn is_loaded(open: &FileOpen) -> bool {
@@ -246,6 +235,17 @@ mod tests {
             .opened("/usr/lib/python3.12/sitecustomize.py", true)
             .opened("/tmp/own.so", false);
         assert_eq!(of(run, &[]).status, Status::Pass);
+    }
+
+    #[test]
+    fn a_library_is_its_own_by_where_it_lies_and_not_by_how_its_path_looks() {
+        let of_the_host = "/root/.rustup/toolchains/stable/lib/libLLVM.so.22";
+        let loaded = testing::run(Purpose::Main).opened(of_the_host, false);
+        assert_eq!(of(loaded, &[]).status, Status::Fail);
+        let own = testing::run(Purpose::Main)
+            .opened("/tmp/x/site-packages/own.py", false)
+            .opened("/tmp/lib/python3/own.so", false);
+        assert_eq!(of(own, &[]).status, Status::Pass);
     }
 
     #[test]

@@ -37,6 +37,11 @@ pub trait Allowed {
     fn belongs_to_command(&self, _program: Option<&str>, _path: &str) -> bool {
         false
     }
+
+    /// The name of the compiler's helper that a file of the host is, where it is nothing that the entry itself may start.
+    fn helper_at(&self, _path: &str) -> Option<&str> {
+        None
+    }
 }
 
 /// The answers of an entry's toolchain on this host.
@@ -84,6 +89,10 @@ impl Allowed for HostAllows<'_> {
 
     fn belongs_to_command(&self, program: Option<&str>, path: &str) -> bool {
         self.tools.needs(program.map(Path::new), path.as_ref())
+    }
+
+    fn helper_at(&self, path: &str) -> Option<&str> {
+        self.tools.helper_at(path.as_ref())
     }
 }
 

@@ -63,6 +63,7 @@ pub(crate) fn exec(by: Option<usize>, name: &str, class: ProgramClass) -> Exec {
         by,
         asked: format!("/usr/bin/{name}"),
         real: Some(format!("/usr/bin/{name}")),
+        script: false,
         argv: vec![name.into()],
         outcome: ExecOutcome::Ran,
         class,
@@ -281,6 +282,7 @@ impl Build for Run {
             at: ms(5),
             by: Some(0),
             path: path.into(),
+            own: path.starts_with("/tmp/"),
             access: FileAccess::Read,
             denied,
             missing: false,
@@ -316,6 +318,10 @@ impl Allowed for TestList {
             _ => ProgramClass::Refused,
         };
         CommandWord { class, reason: "the rules' own example calls it".into() }
+    }
+
+    fn helper_at(&self, path: &str) -> Option<&str> {
+        (path == "/usr/bin/touch").then_some("touch")
     }
 
     fn library(&self, name_or_path: &str) -> LibraryWord {

@@ -27,6 +27,9 @@ pub struct FileOpen {
     pub(crate) by: Option<usize>,
     /// The path as given, made absolute, escaped.
     pub path: String,
+    /// True if it lies where the entry itself makes files.
+    #[serde(skip)]
+    pub own: bool,
     /// Read or write.
     pub(crate) access: FileAccess,
     /// True where the sandbox refused it (EACCES, EPERM, EROFS).

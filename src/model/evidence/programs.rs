@@ -80,6 +80,9 @@ pub struct Exec {
     pub asked: String,
     /// The file that the kernel really ran (`/proc/PID/exe`), escaped; for a script this is the interpreter.
     pub real: Option<String>,
+    /// True for a script of the entry's own, which the file that ran only reads.
+    #[serde(skip)]
+    pub script: bool,
     /// The arguments, each escaped, at most 16 of them of 200 characters.
     pub argv: Vec<String>,
     /// The outcome.

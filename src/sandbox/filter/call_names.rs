@@ -18,7 +18,8 @@ table! {
     SYS_finit_module SYS_delete_module SYS_open_by_handle_at SYS_name_to_handle_at SYS_fanotify_init
     SYS_fanotify_mark SYS_acct SYS_swapon SYS_swapoff SYS_reboot SYS_quotactl SYS_quotactl_fd
     SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_sethostname SYS_setdomainname
-    SYS_syslog SYS_vhangup SYS_mq_open SYS_sendmsg SYS_sendmmsg SYS_getsockopt SYS_shmget SYS_msgget SYS_semget SYS_vmsplice SYS_clone
+    SYS_syslog SYS_vhangup SYS_mq_open SYS_mq_unlink SYS_shmat SYS_shmctl SYS_semop SYS_semtimedop SYS_semctl
+    SYS_msgsnd SYS_msgrcv SYS_msgctl SYS_sendmsg SYS_sendmmsg SYS_getsockopt SYS_shmget SYS_msgget SYS_semget SYS_vmsplice SYS_clone
     SYS_ioctl SYS_seccomp SYS_prctl SYS_fcntl SYS_kill SYS_tkill SYS_tgkill
     SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open SYS_prlimit64 SYS_sched_setaffinity
     SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr SYS_migrate_pages SYS_move_pages

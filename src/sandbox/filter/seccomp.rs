@@ -12,8 +12,8 @@
 use std::collections::BTreeMap;
 
 use libc::{
-    BPF_ABS, BPF_JA, BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W,
-    sock_filter,
+    BPF_ABS, BPF_ALU, BPF_AND, BPF_JA, BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JMP, BPF_JSET, BPF_K, BPF_LD,
+    BPF_RET, BPF_W, sock_filter,
 };
 
 use crate::sandbox::filter::arch::{self, CallTable, MEMFD_SECRET, OPEN_TREE_ATTR};
@@ -52,6 +52,8 @@ enum When {
     Huge(u32),
     /// The low words of argument n and of the one after it are these.
     Pair(u32, u32, u32),
+    /// The second byte of argument n is this: the family of an ioctl's request.
+    Family(u32, u8),
 }
 
 #[derive(Clone, Copy)]
@@ -69,10 +71,10 @@ struct Rule {
 /// The terminal ioctls that push input into, or drive, the supervisor's terminal.
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
-/// The ioctls that change a file's flags (`chattr`) through a descriptor that may only read it.
-const FS_IOC_SETFLAGS: u32 = 0x4008_6602;
-const FS_IOC32_SETFLAGS: u32 = 0x4004_6602;
-const FS_IOC_FSSETXATTR: u32 = 0x401c_5820;
+/// The ioctls of file systems (ext4 and those of all, btrfs, F2FS, bcachefs, XFS, FAT, versions): some change a file by a descriptor that may
+/// only read it (`chattr`, fs-verity), make or remove a part of a file system below a directory that is open, or leave a key with it,
+/// and Landlock is asked for none of them.
+const OF_FILE_SYSTEMS: [u8; 7] = [b'f', 0x94, 0xf5, 0xbc, b'X', b'r', b'v'];
 /// The ioctls that set a descriptor's owner, as fcntl does.
 const FIOSETOWN: u32 = 0x8901;
 const SIOCSPGRP: u32 = 0x8902;
@@ -178,6 +180,12 @@ fn check(rule: &Rule, compat: bool) -> Vec<sock_filter> {
         When::Is(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 0, 1), action],
         When::IsNot(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 1, 0), action],
         When::Huge(n) => vec![load(argument(n) + 4), jump(BPF_JEQ, 0, 1, 0), action],
+        When::Family(n, family) => vec![
+            load(argument(n)),
+            sock_filter { code: (BPF_ALU | BPF_AND | BPF_K) as u16, jt: 0, jf: 0, k: 0xff00 },
+            jump(BPF_JEQ, u32::from(family) << 8, 0, 1),
+            action,
+        ],
         When::Pair(n, first, second) => vec![
             load(argument(n)),
             jump(BPF_JEQ, first, 0, 3),
@@ -204,14 +212,12 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         denied(table.ioctl, When::Is(1, TIOCLINUX)),
         denied(table.ioctl, When::Is(1, FIOSETOWN)),
         denied(table.ioctl, When::Is(1, SIOCSPGRP)),
-        denied(table.ioctl, When::Is(1, FS_IOC_SETFLAGS)),
-        denied(table.ioctl, When::Is(1, FS_IOC32_SETFLAGS)),
-        denied(table.ioctl, When::Is(1, FS_IOC_FSSETXATTR)),
         denied(table.prctl, When::Is(0, libc::PR_SET_SECCOMP as u32)),
         // A process that hides its memory from the tracer hides the files it opens and the programs it starts.
         denied(table.prctl, When::Pair(0, libc::PR_SET_DUMPABLE as u32, 0)),
         denied(table.prctl, When::Is(0, PR_SCHED_CORE)),
     ];
+    rules.extend(OF_FILE_SYSTEMS.map(|family| denied(table.ioctl, When::Family(1, family))));
     let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
     let socket = if namespaced { not_unix } else { When::Always };
     rules.push(denied(table.socket, socket));
@@ -361,6 +367,7 @@ pub(in crate::sandbox) mod tests {
             match u32::from(i.code) {
                 c if c == BPF_LD | BPF_W | BPF_ABS => acc = word(i.k),
                 c if c == BPF_RET | BPF_K => return i.k,
+                c if c == BPF_ALU | BPF_AND | BPF_K => acc &= i.k,
                 c if c == BPF_JMP | BPF_JA => pc += i.k as usize,
                 c => {
                     let yes = match c & 0xf0 {
@@ -386,6 +393,7 @@ pub(in crate::sandbox) mod tests {
             When::IsNot(n, value) => low(n) != value,
             When::Huge(n) => args[n as usize] >> 32 != 0,
             When::Pair(n, first, second) => low(n) == first && low(n + 1) == second,
+            When::Family(n, family) => low(n).to_le_bytes()[1] == family,
         };
         let rules = rules(table, !bare);
         let found = rules.iter().find(|rule| rule.number == number && applies(rule));

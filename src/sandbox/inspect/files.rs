@@ -1,15 +1,17 @@
 //! Files of an entry, held by descriptor from the moment in which they were looked up.
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use crate::model::evidence::Product;
@@ -71,6 +73,11 @@ impl Found {
             .flatten()
     }
 
+    /// True for a file that somebody may execute.
+    pub(in crate::sandbox) fn is_program(&self) -> bool {
+        self.metadata.is_file() && self.metadata.mode() & 0o111 != 0
+    }
+
     /// The first bytes of a regular file.
     pub(in crate::sandbox) fn head(&self, bytes: u64) -> Option<Vec<u8>> {
         let mut head = Vec::new();
@@ -88,7 +95,7 @@ impl EntryFiles {
     ///
     /// # Errors
     /// When the descriptor of the root cannot be copied or looked at.
-    pub(in crate::sandbox) fn inside(root: &File) -> std::io::Result<EntryFiles> {
+    pub(in crate::sandbox) fn inside(root: &File) -> io::Result<EntryFiles> {
         let own = OwnPlace::Device(root.metadata()?.dev());
         Ok(EntryFiles { root: root.try_clone()?, own })
     }
@@ -97,7 +104,7 @@ impl EntryFiles {
     ///
     /// # Errors
     /// When the root or `top` cannot be opened.
-    pub(in crate::sandbox) fn on_host(top: &Path) -> std::io::Result<EntryFiles> {
+    pub(in crate::sandbox) fn on_host(top: &Path) -> io::Result<EntryFiles> {
         // The kernel's own paths have no links in them.
         let own = OwnPlace::Below(top.canonicalize()?);
         Ok(EntryFiles { root: File::open("/")?, own })
@@ -150,80 +157,131 @@ impl EntryFiles {
         tid: i32,
         asked: &Path,
         link: bool,
-    ) -> std::io::Result<Found> {
+    ) -> io::Result<Found> {
         self.find_and(tid, asked, if link { OFlags::NOFOLLOW } else { OFlags::empty() })
     }
 
-    fn find_and(&self, tid: i32, asked: &Path, end: OFlags) -> std::io::Result<Found> {
+    fn find_and(&self, tid: i32, asked: &Path, end: OFlags) -> io::Result<Found> {
+        let nothing = || io::Error::from_raw_os_error(libc::ENOENT);
+        let file = match self.at_once(asked, end) {
+            Ok(file) if !is_of_proc(&file) => file,
+            // (In /proc, names mean something else to each process.)
+            _ => self.name_by_name(tid, asked, end)?,
+        };
+        Found::new(file).ok_or_else(nothing)
+    }
+
+    fn at_once(&self, asked: &Path, end: OFlags) -> rustix::io::Result<File> {
         /// The kernel gives up when something was renamed meanwhile; a thread that does nothing else shall not keep us.
         const TRIES: usize = 8;
-        let nothing = || std::io::Error::from_raw_os_error(libc::ENOENT);
-        if let Some(there) = of_the_process(tid, asked) {
-            let flags = libc::O_PATH | libc::O_CLOEXEC;
-            let file = OpenOptions::new().read(true).custom_flags(flags).open(there)?;
-            return Found::new(file).ok_or_else(nothing);
-        }
         let flags = OFlags::PATH | OFlags::CLOEXEC | end;
         let how = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-        let mut last = rustix::io::Errno::AGAIN;
-        for _ in 0..TRIES {
-            match rustix::fs::openat2(self.root.as_fd(), asked, flags, Mode::empty(), how) {
-                Ok(file) => return Found::new(File::from(file)).ok_or_else(nothing),
-                Err(rustix::io::Errno::AGAIN) => {}
-                Err(error) => {
-                    last = error;
-                    break;
-                }
+        let look = || rustix::fs::openat2(self.root.as_fd(), asked, flags, Mode::empty(), how);
+        let mut seen = look();
+        for _ in 1..TRIES {
+            if !matches!(seen, Err(Errno::AGAIN)) {
+                break;
+            }
+            seen = look();
+        }
+        seen.map(File::from)
+    }
+
+    /// Follows a path one name after the other, as the kernel does for this thread: wherever on the way it comes to a link of a process
+    /// (`/proc/self/fd/3`, `/proc/self/root`), it goes on from what that process has there.
+    fn name_by_name(&self, tid: i32, asked: &Path, end: OFlags) -> io::Result<File> {
+        /// As many as the kernel follows.
+        const LINKS: usize = 40;
+        let open = |at: &File, name: &OsStr, flags| {
+            let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
+            rustix::fs::openat(at, name, flags, Mode::empty()).map(File::from)
+        };
+        // The last stands first.
+        let names = |path: &Path| -> Vec<OsString> {
+            path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
+        };
+        let top = self.root.metadata()?;
+        let mut at = self.root.try_clone()?;
+        let mut left = names(asked);
+        let mut links = 0;
+        while let Some(mut name) = left.pop() {
+            let here = at.metadata()?;
+            if name == "/" {
+                at = self.root.try_clone()?;
+                continue;
+            }
+            if name == ".." && (here.dev(), here.ino()) == (top.dev(), top.ino()) {
+                continue;
+            }
+            let among_processes = here.ino() == ROOT_OF_PROC && is_of_proc(&at);
+            if among_processes {
+                name = self.number(tid, name)?;
+            }
+            let next = open(&at, &name, OFlags::NOFOLLOW)?;
+            if !next.metadata()?.is_symlink() || (left.is_empty() && end.contains(OFlags::NOFOLLOW))
+            {
+                at = next;
+                continue;
+            }
+            links += 1;
+            if links > LINKS {
+                return Err(Errno::LOOP.into());
+            }
+            if is_of_proc(&next) && !among_processes {
+                at = open(&at, &name, OFlags::empty())?;
+            } else {
+                let target = rustix::fs::readlinkat(&next, "", Vec::new())?;
+                left.extend(names(Path::new(OsStr::from_bytes(target.as_bytes()))));
             }
         }
-        Err(last.into())
+        Ok(at)
+    }
+
+    /// A name at the top of /proc, as a thread means it. In the host's /proc, other processes are no business of the entry's.
+    fn number(&self, tid: i32, name: OsString) -> io::Result<OsString> {
+        let nothing = || io::Error::from_raw_os_error(libc::ENOENT);
+        let (process, thread) = process::numbers_inside(tid).ok_or_else(nothing)?;
+        let number = match name.as_bytes() {
+            b"self" => process,
+            b"thread-self" => thread,
+            other => match std::str::from_utf8(other).ok().and_then(|name| name.parse().ok()) {
+                Some(number) => number,
+                None => return Ok(name),
+            },
+        };
+        match self.own {
+            OwnPlace::Below(_) if ![process, thread].contains(&number) => Err(nothing()),
+            _ => Ok(number.to_string().into()),
+        }
     }
 
     /// Looks up a descriptor of a thread.
     ///
     /// # Errors
     /// As the kernel says it.
-    pub(in crate::sandbox) fn find_descriptor(&self, tid: i32, fd: i32) -> std::io::Result<Found> {
-        self.find_end(tid, &PathBuf::from(format!("/proc/self/fd/{fd}")), false)
+    pub(in crate::sandbox) fn find_descriptor(&self, tid: i32, fd: i32) -> io::Result<Found> {
+        of_thread(tid, &format!("fd/{fd}"))
     }
 }
 
-/// Where we find a path that means something else to each process: its descriptors and its own program.
-fn of_the_process(tid: i32, asked: &Path) -> Option<PathBuf> {
-    let words: Vec<&[u8]> = asked
-        .components()
-        .filter_map(|part| match part {
-            Component::Normal(name) => Some(name.as_bytes()),
-            Component::ParentDir => Some(&b".."[..]),
-            _ => None,
-        })
-        .collect();
-    let there = PathBuf::from(format!("/proc/{tid}"));
-    let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u32>().ok();
-    // `/proc/$$` of a shell or of Perl: the number that the process has inside.
-    let is_itself = |word: &[u8]| match word {
-        b"self" | b"thread-self" => true,
-        _ => number(word).is_some_and(|number| process::number_inside(tid) == Some(number)),
-    };
-    match words.as_slice() {
-        [b"proc", who, b"exe"] if is_itself(who) => Some(there.join("exe")),
-        [b"proc", who, b"fd", fd] if is_itself(who) => {
-            Some(there.join("fd").join(number(fd)?.to_string()))
-        }
-        [b"dev", b"fd", fd] => Some(there.join("fd").join(number(fd)?.to_string())),
-        [b"dev", b"stdin"] => Some(there.join("fd/0")),
-        [b"dev", b"stdout"] => Some(there.join("fd/1")),
-        [b"dev", b"stderr"] => Some(there.join("fd/2")),
-        _ => None,
-    }
+/// The number of the directory that /proc is.
+const ROOT_OF_PROC: u64 = 1;
+
+fn is_of_proc(file: &File) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+/// What a link in our own /proc leads to.
+fn of_thread(tid: i32, link: &str) -> io::Result<Found> {
+    let flags = libc::O_PATH | libc::O_CLOEXEC;
+    let link = format!("/proc/{tid}/{link}");
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(link)?;
+    Found::new(file).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
 }
 
 /// The program that a thread runs, by the kernel's own word.
-pub(in crate::sandbox) fn running(tid: i32) -> std::io::Result<Found> {
-    let flags = libc::O_PATH | libc::O_CLOEXEC;
-    let link = format!("/proc/{tid}/exe");
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(link)?;
-    Found::new(file).ok_or_else(|| std::io::Error::from_raw_os_error(libc::ENOENT))
+pub(in crate::sandbox) fn running(tid: i32) -> io::Result<Found> {
+    of_thread(tid, "exe")
 }
 
 /// Sums of an entry's own products, within a bound on their bytes and on the time for all of them together.
@@ -341,6 +399,25 @@ mod tests {
             let found = files.find(pid, Path::new(&format!("/proc/{own}/exe"))).unwrap();
             assert_ne!(found.inode(), ours, "{own}");
         }
+        // Wherever on the way such a link stands, and by whatever link of the entry's own it is come to.
+        let dir = tempfile::tempdir().unwrap();
+        let link = |name: &str, target: &str| {
+            std::os::unix::fs::symlink(target, dir.path().join(name)).unwrap();
+        };
+        link("exe", "/proc/self/exe");
+        link("root", "/proc/self/root/bin");
+        let sleeps = running(pid).unwrap().inode();
+        let of_child = ["/proc/thread-self/exe", "/proc/../proc/self/exe"];
+        let paths = of_child.map(PathBuf::from).into_iter();
+        let paths = paths.chain([dir.path().join("exe"), dir.path().join("root/sleep")]);
+        for path in paths.chain([PathBuf::from(format!("/proc/self/task/{pid}/exe"))]) {
+            let found = files.find(pid, &path).map(|found| found.inode());
+            assert_eq!(found, Some(sleeps), "{path:?}");
+        }
+        // Another process of the host is nothing that the entry could mean.
+        let other = format!("/proc/{}/exe", std::process::id());
+        assert!(files.find(pid, Path::new(&other)).is_none());
+        assert!(files.find_end(pid, &dir.path().join("exe"), true).unwrap().metadata.is_symlink());
         child.kill().unwrap();
         child.wait().unwrap();
     }

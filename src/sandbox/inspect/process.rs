@@ -101,11 +101,14 @@ pub(in crate::sandbox) fn descriptor_tells_of_others(
     (system.filesystem_type() == nix::sys::statfs::PROC_SUPER_MAGIC).then_some(name)
 }
 
-/// The number of a thread's process where it lives, in the innermost namespace (proc_pid_status(5)).
-pub(in crate::sandbox) fn number_inside(thread: i32) -> Option<u32> {
+/// The numbers of a thread's process and of itself where they live, in the innermost namespace (proc_pid_status(5)).
+pub(in crate::sandbox) fn numbers_inside(thread: i32) -> Option<(u32, u32)> {
     let status = text(thread, "status").ok()?;
-    let numbers = status.lines().find_map(|line| line.strip_prefix("NStgid:"))?;
-    numbers.split_ascii_whitespace().next_back()?.parse().ok()
+    let innermost = |name| {
+        let numbers = status.lines().find_map(|line| line.strip_prefix(name))?;
+        numbers.split_ascii_whitespace().next_back()?.parse().ok()
+    };
+    Some((innermost("NStgid:")?, innermost("NSpid:")?))
 }
 
 /// True if a thread does nothing on a signal, and no other waits for it that it handles (proc_pid_status(5): each set is a number of

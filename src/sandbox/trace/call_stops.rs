@@ -1,7 +1,7 @@
 //! System calls that the filter makes stop: looked at before they are made, and what came of them.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use crate::model::evidence::{FileAccess, RecordPart, Resource};
@@ -10,7 +10,7 @@ use crate::model::units::Bytes;
 use crate::sandbox::child::TraceeResume;
 use crate::sandbox::filter::call_names::{call_name, refusal};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
-use crate::sandbox::inspect::files::EntryFiles;
+use crate::sandbox::inspect::files::{EntryFiles, Found};
 use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{
     PendingCall, exec, file, is_of_the_host, is_shared_object, message, other_process,
@@ -123,9 +123,9 @@ impl Tracer<'_> {
 
     /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is, and
     /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
-    fn opens(&mut self, pid: i32, process: i32, fd: i32) -> Option<PathBuf> {
-        let file = process::link(pid, &format!("fd/{fd}")).ok()?;
-        if let Some(name) = process::descriptor_tells_of_others(pid, fd, &file) {
+    fn opens(&mut self, pid: i32, process: i32, fd: i32) -> Option<Found> {
+        let file = self.files.find_descriptor(pid, fd).ok()?;
+        if let Some(name) = process::descriptor_tells_of_others(pid, fd, &file.path) {
             self.denied(pid, format!("open({name} of a process)"));
             self.shared.kill_one(process);
         }
@@ -155,12 +155,12 @@ impl Tracer<'_> {
         };
         let error = if result < 0 { -result as i32 } else { 0 };
         let mut came_to = None;
-        if error == 0
-            && matches!(
-                pending,
-                PendingCall::Open { .. } | PendingCall::Unreadable | PendingCall::Nowhere
-            )
-        {
+        let opens = match &pending {
+            PendingCall::Open { opens, .. } => *opens,
+            PendingCall::Unreadable | PendingCall::Nowhere => true,
+            _ => false,
+        };
+        if error == 0 && opens {
             came_to = self.opens(pid, process, result as i32);
         }
         match pending {
@@ -182,7 +182,7 @@ impl Tracer<'_> {
             }
             PendingCall::Unreadable if error != libc::EFAULT => self.unrecorded(RecordPart::Paths),
             PendingCall::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
-            PendingCall::Open { path, access, creates } => {
+            PendingCall::Open { path, access, creates, .. } => {
                 let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
                 if error == 0
                     && creates
@@ -193,26 +193,40 @@ impl Tracer<'_> {
                 }
                 // Of what does not exist, only libraries tell anything: what a program could not load.
                 let missing = error == libc::ENOENT && is_shared_object(&path);
-                // A library may be loaded at any time, whatever the start is for.
+                if error == 0 && opens && came_to.is_none() && !tracee::is_dying(pid) {
+                    // Another thread has taken the descriptor away: nobody knows what it was.
+                    self.unrecorded(RecordPart::Paths);
+                }
+                // What was refused has no descriptor: the path is looked up where it says nothing by itself.
+                if denied && !is_of_the_host(&path) {
+                    came_to = self.files.find(pid, &path);
+                }
+                let own = match &came_to {
+                    Some(found) => self.files.made(found),
+                    None => self.files.may_hold(&path),
+                };
+                let program = !own && came_to.as_ref().is_some_and(Found::is_program);
                 let path = match came_to {
-                    Some(real) if is_other(&self.files, pid, result as i32, &path, &real) => real,
-                    None if error == 0 && names_library_of_host(&self.files, &path) => {
-                        // Another thread has taken the descriptor away: nobody knows what it was.
-                        if !tracee::is_dying(pid) {
-                            self.unrecorded(RecordPart::Paths);
-                        }
-                        path
+                    Some(found)
+                        if !own
+                            && found.path.is_absolute()
+                            && (denied || is_other(&self.files, pid, &path, &found)) =>
+                    {
+                        found.path
                     }
                     _ => path,
                 };
                 let late = !self.shared.is_auditing();
-                // In a start that is not watched closely, a library counts once it is open.
-                let library = is_shared_object(&path) && (error == 0 || self.shared.audits());
+                // A library may be loaded, and a program copied, at any time, whatever the start is for. In a start that is not
+                // watched closely, they count once they are open.
+                let used =
+                    (is_shared_object(&path) || program) && (error == 0 || self.shared.audits());
                 // What it saves at its quit is no less of a try to write than at its start; one start tells of it.
                 let save = denied && access == FileAccess::Write && self.shared.audits();
-                if (!late || library || save) && (error == 0 || denied || missing) {
+                if (!late || used || save) && (error == 0 || denied || missing) {
                     let by = if late { self.first_alike(by) } else { by };
-                    self.opened(RawOpen { at: Instant::now(), by, path, access, denied, missing });
+                    let at = Instant::now();
+                    self.opened(RawOpen { at, by, path, own, access, denied, missing });
                 }
             }
             PendingCall::Look { path } => self.path_answer(by, &path, error == 0),
@@ -243,7 +257,7 @@ impl Tracer<'_> {
     }
 
     fn opened(&mut self, open: RawOpen) {
-        let (kind, most) = match (open.denied, self.files.may_hold(&open.path)) {
+        let (kind, most) = match (open.denied, open.own) {
             (true, _) => (1, MOST_DENIED_OPENS),
             (false, true) => (2, MOST_OWN_OPENS),
             (false, false) => (0, MOST_OPENS),
@@ -265,36 +279,28 @@ impl Tracer<'_> {
 /// A refused wait in words.
 const WAIT_IN_HOST_FILE: &str = "futex(in a file of the host)";
 
-/// True if a path names a library by a name that the host has given it.
-fn names_library_of_host(files: &EntryFiles, path: &Path) -> bool {
-    is_shared_object(path) && is_of_the_host(path) && !files.may_hold(path)
-}
-
-/// True if what was opened is to be told by the kernel's own name of it, and not by the path that was read when the call began: that
-/// one is a link of the entry's own to a library, or another thread has exchanged it before the kernel looked. A name that the host has
-/// given to what was opened stays: the allow-list may know the link and not the file behind it. One that a report would cut does not:
+/// True if a file of the host is to be told by the kernel's own name of it, and not by the path that was read when the call began: that
+/// one is a link of the entry's own to it, or another thread has exchanged it before the kernel looked. A name that the host has
+/// given to it stays: the allow-list may know the link and not the file behind it. One that a report would cut does not:
 /// links of the host that lead upwards make it as long as one likes, and its end tells that it is a library.
-fn is_other(files: &EntryFiles, pid: i32, fd: i32, path: &Path, real: &Path) -> bool {
-    if path == real || files.may_hold(real) {
+fn is_other(files: &EntryFiles, pid: i32, path: &Path, real: &Found) -> bool {
+    if path == real.path {
         return false;
     }
     if is_of_the_host(path)
         && path.as_os_str().len() <= MOST_OF_A_PATH
         && !files.may_hold(path)
-        && is_shared_object(path) == is_shared_object(real)
+        && is_shared_object(path) == is_shared_object(&real.path)
     {
-        let named = files.find(pid, path);
-        let opened = files.find_descriptor(pid, fd).ok();
-        return named.zip(opened).is_none_or(|(named, opened)| named.inode() != opened.inode());
+        return files.find(pid, path).is_none_or(|named| named.inode() != real.inode());
     }
-    is_shared_object(real)
+    is_shared_object(&real.path) || real.is_program()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
-    use std::os::fd::AsRawFd;
+    use std::path::PathBuf;
 
     #[test]
     fn a_library_is_told_by_what_was_opened_and_not_by_a_string_that_changed_since() {
@@ -310,25 +316,24 @@ mod tests {
         libraries.sort();
         libraries.dedup();
         let [one, other] = [&libraries[0], &libraries[1]];
-        let file = File::open(one).unwrap();
-        let told = |path: &Path, real: &Path| is_other(&files, me, file.as_raw_fd(), path, real);
-        assert!(!told(one, one));
-        assert!(told(other, one), "a string that was another one when it was read");
+        let found = files.find(me, one).unwrap();
+        let told = |path: &Path| is_other(&files, me, path, &found);
+        assert!(!told(one));
+        assert!(told(other), "a string that was another one when it was read");
         // A link of the host's own, to the very file: its name stays.
         let up = one.strip_prefix("/usr").unwrap_or(one);
         let link = Path::new("/").join(up.strip_prefix("/").unwrap_or(up));
         if link != *one && link.exists() {
-            assert!(!told(&link, one));
+            assert!(!told(&link));
             // The same by a name that a report would cut before its end.
             let long = format!("{}{}", "/".repeat(400), link.display());
-            assert!(told(Path::new(&long), one));
+            assert!(told(Path::new(&long)));
         }
         // A link of the entry's own says nothing of what it leads to.
-        assert!(told(&own.path().canonicalize().unwrap().join("libm.so.6"), one));
-        assert!(told(Path::new("/etc/passwd"), one));
-        // A file in its own place is its own, by whatever name.
-        assert!(!told(one, &own.path().canonicalize().unwrap().join("libm.so.6")));
-        // Nobody knows any more what it was.
-        assert!(is_other(&files, me, -1, one, other));
+        assert!(told(&own.path().canonicalize().unwrap().join("libm.so.6")));
+        assert!(told(Path::new("/etc/passwd")));
+        // Nor does one that leads to a program.
+        let program = files.find(me, Path::new("/bin/sh")).unwrap();
+        assert!(is_other(&files, me, &own.path().join("sh"), &program));
     }
 }

@@ -20,6 +20,8 @@ pub(in crate::sandbox) enum PendingCall {
         path: PathBuf,
         access: FileAccess,
         creates: bool,
+        /// True if the call returns a descriptor of the file.
+        opens: bool,
     },
     Look {
         path: PathBuf,
@@ -97,7 +99,9 @@ pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Opti
     let writes = flags.is_none_or(|flags| flags & WRITES != 0);
     let access = if writes { FileAccess::Write } else { FileAccess::Read };
     match tracee::path(pid, dirfd, address) {
-        PathArgument::Path(path) => Some(PendingCall::Open { path, access, creates }),
+        PathArgument::Path(path) => {
+            Some(PendingCall::Open { path, access, creates, opens: flags.is_some() })
+        }
         PathArgument::Unreadable => Some(PendingCall::Unreadable),
         PathArgument::Nothing => Some(PendingCall::Nowhere),
     }

@@ -58,6 +58,8 @@ pub(in crate::sandbox) struct RawOpen {
     pub(in crate::sandbox) at: Instant,
     pub(in crate::sandbox) by: Option<usize>,
     pub(in crate::sandbox) path: PathBuf,
+    /// True if it lies where the entry itself makes files.
+    pub(in crate::sandbox) own: bool,
     pub(in crate::sandbox) access: FileAccess,
     pub(in crate::sandbox) denied: bool,
     pub(in crate::sandbox) missing: bool,

@@ -55,6 +55,8 @@ pub(crate) enum Named {
     Refused(&'static str),
     /// A file that was refused, whose path ends so; empty: the parameter.
     Open(&'static str),
+    /// A helper of a compiler that was read, by this path.
+    Read(&'static str),
     /// A library that is on no list and that was opened, whose path holds this.
     Library(&'static str),
     /// A command that was looked for and not found.
@@ -210,7 +212,7 @@ impl Attack {
     pub(crate) fn told(&self, place: Place, param: &str, killed: bool, left: bool) -> Vec<Told> {
         let named = self.must_name(place);
         let accused = named.iter().any(|named| match named {
-            Named::Refused(_) | Named::NotInstalled(_) => true,
+            Named::Refused(_) | Named::NotInstalled(_) | Named::Read(_) => true,
             Named::Open(path) => path.starts_with("/usr/bin/"),
             _ => false,
         });
@@ -232,12 +234,13 @@ impl Attack {
                 // Asked for by every look-up of a user's name.
                 Named::Denial(what) if what.contains("AF_UNIX") => {}
                 Named::Denial(what) => tell(RuleId::Commands, remark, what),
-                Named::Refused(name) | Named::NotInstalled(name) => {
+                Named::Refused(name) | Named::NotInstalled(name) | Named::Read(name) => {
                     tell(RuleId::Commands, Status::Fail, name);
                 }
                 Named::Library(name) => tell(RuleId::Libraries, Status::Fail, name),
                 Named::Open("") => tell(RuleId::Commands, remark, param),
                 Named::Open(path) => tell(RuleId::Commands, remark, path),
+                Named::Product if accused => {}
                 Named::Product => tell(RuleId::Commands, Status::Pass, "made by itself"),
                 Named::Left(end) => tell(RuleId::LeftoverFiles, Status::Fail, end),
                 Named::Process => tell(RuleId::LeftoverProcesses, Status::Fail, "still ran"),

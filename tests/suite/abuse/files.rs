@@ -14,7 +14,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         secret("read_openat2"),
         secret("read_map"),
         c(16, "read_opath").tells(Param::Secret),
-        c(16, "read_symlink").tells(Param::Secret).bare(&[Open("/l")]),
+        c(16, "read_symlink").tells(Param::Secret).bare(SECRET),
         secret("read_dotdot"),
         sh(16, "shell_read", "read x <@P && echo ESCAPED").tells(Param::Secret).bare(SECRET),
         sh(16, "python_read", "python3 -c 'open(\"@P\").read();print(\"ESCAPED\")'")

@@ -178,6 +178,9 @@ fn is_named(named: Named, attack: &Attack, done: &Done, world: &World) -> bool {
             let end = if end.is_empty() { param.as_str() } else { end };
             traces.opens.iter().any(|open| open.denied && open.path.ends_with(end))
         }
+        Named::Read(path) => {
+            traces.opens.iter().any(|open| !open.denied && !open.own && open.path == path)
+        }
         Named::Library(name) => {
             traces.opens.iter().any(|open| !open.denied && open.path.contains(name))
         }

@@ -1,6 +1,6 @@
 //! Groups 3 to 15: programs that are not on the list, by whatever way.
 
-use super::attack::Named::{Denial, Left, NotInstalled, Open, Product, Refused};
+use super::attack::Named::{Denial, Left, NotInstalled, Open, Product, Read, Refused};
 use super::attack::{Attack, Control, Param, c, sh};
 
 const SED: &[super::attack::Named] = &[Refused("sed")];
@@ -39,6 +39,13 @@ pub(crate) fn attacks() -> Vec<Attack> {
             "T=`mktemp`;tail -c +1 /usr/bin/sed >$T;chmod +x $T;$T --version >/dev/null && test -s $T && echo ESCAPED;rm $T",
         )
         .named(&[Open("/usr/bin/sed")]),
+        sh(
+            4,
+            "copied_helper",
+            "T=`mktemp`;tail -c +1 /usr/bin/touch >$T;chmod +x $T;$T x && test -e x && echo ESCAPED;rm -f $T x",
+        )
+        .named(&[Read("/usr/bin/touch"), Product])
+        .may_work(),
         c(5, "memfd_foreign").named(&[Open("/usr/bin/sed")]),
         c(5, "memfd_own").named(&[Product]).may_work(),
         c(5, "memfd_script").named(SED),
@@ -46,6 +53,14 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(6, "proc_self_fd").named(SED),
         c(6, "dev_fd").named(SED),
         c(6, "execveat_dirfd").named(SED),
+        c(6, "task_fd").named(SED),
+        c(6, "dotted_fd").named(SED),
+        c(6, "fd_of_directory").named(SED),
+        c(7, "link_to_fd").named(SED),
+        c(7, "link_to_own_root").named(SED),
+        c(4, "read_by_own_root").named(&[Open("/usr/bin/sed")]),
+        c(4, "read_by_dots").named(&[Open("/usr/bin/sed")]),
+        c(4, "read_by_link").named(&[Open("/usr/bin/sed")]),
         c(7, "symlink_named_xz").named(&[Refused("sed"), Left("/xz")]),
         c(7, "symlink_chain").named(&[Refused("sed"), Left("/tail")]),
         sh(8, "exec_a", "bash -c 'exec -a xz sed --version' >/dev/null && echo ESCAPED").named(SED),

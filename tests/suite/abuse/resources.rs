@@ -22,5 +22,13 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(22, "shm_segment").named(&[Denial("shmget")]),
         c(22, "sem_set").named(&[Denial("semget")]).control(inside),
         c(22, "msg_queue").named(&[Denial("msgget")]).control(inside),
+        c(22, "segment_of_another").named(&[Denial("shmget"), Denial("shmat")]),
+        c(22, "segments_of_all").named(&[Denial("shmctl")]),
+        c(22, "queues_of_all").named(&[Denial("msgctl")]),
+        c(22, "semaphores_of_all").named(&[Denial("semctl")]),
+        c(22, "semaphores_of_another").named(&[Denial("semop")]).control(inside),
+        c(22, "message_to_another").named(&[Denial("msgsnd")]).control(inside),
+        c(22, "message_of_another").named(&[Denial("msgrcv")]).control(inside),
+        c(22, "queue_unlinked").named(&[Denial("mq_unlink")]).control(inside),
     ]
 }

@@ -60,7 +60,9 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
         124, // settimeofday, stime, clock_settime, clock_adjtime, adjtimex
         74, 121, 110, 101, 103,
         111, // sethostname, setdomainname, iopl, ioperm, syslog, vhangup
-        277, 117, 123, 354, 86, // mq_open, ipc, modify_ldt, seccomp, uselib
+        277, 278, 117, 123, 354, 86, // mq_open, mq_unlink, ipc, modify_ldt, seccomp, uselib
+        397, 396, 420, 394, 400, 401,
+        402, // shmat, shmctl, semtimedop with 64 bits of time, semctl, msgsnd, msgrcv, msgctl
     ]],
     // shmget, msgget, semget, vmsplice
     held_by_nobody: &[395, 399, 393, 316],

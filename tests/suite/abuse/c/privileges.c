@@ -145,6 +145,16 @@ ATTACK(tiocsti) { char c = 'x'; return ioctl(0, 0x5412, &c) == 0 || errno == ENO
 ATTACK(tiocsti_high_bits) { char c = 'x'; return syscall(SYS_ioctl, 0, 0x5412 | 1L << 32, &c) == 0 || errno == ENOTTY; }
 ATTACK(tioclinux) { char c = 2; return ioctl(0, 0x541c, &c) == 0 || errno == ENOTTY; }
 ATTACK(setflags) { int f = 0; return ioctl(0, 0x40086602, &f) == 0 || errno == ENOTTY; }
+/* Of a file system, by a descriptor that may only read. */
+static int on_a_library(unsigned long request) {
+    static char arguments[4096];
+    int r = ioctl(open("/lib64", O_RDONLY), request, arguments);
+    return r == 0 || errno == ENOTTY || errno == EINVAL || errno == EOPNOTSUPP;
+}
+ATTACK(ioctl_verity) { return on_a_library(0x40806685); }
+ATTACK(ioctl_subvolume) { return on_a_library(0x5000940e); }
+ATTACK(ioctl_version) { return on_a_library(0x40087602); }
+ATTACK(ioctl_key) { return on_a_library(0xc0506617); }
 ATTACK(tty) { return open("/dev/tty", O_RDWR) != -1; }
 ATTACK(new_terminal) { return open("/dev/ptmx", O_RDWR) != -1; }
 ATTACK(inherited) {

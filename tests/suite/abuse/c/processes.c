@@ -186,6 +186,21 @@ ATTACK(core) { struct rlimit l; getrlimit(RLIMIT_CORE, &l); return l.rlim_max > 
 ATTACK(shm_segment) { int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600); if (id != -1) shmctl(id, IPC_RMID, 0); return id != -1; }
 CALL(sem_set, SYS_semget, 4711, 1, 0666)
 CALL(msg_queue, SYS_msgget, 4711, 0666)
+/* By its number, whoever made it. */
+ATTACK(segment_of_another) {
+    int made = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    void *at = shmat(made == -1 ? 0 : made, 0, 0);
+    if (made != -1) shmctl(made, IPC_RMID, 0);
+    return at != (void *)-1;
+}
+static char told[256];
+CALL(segments_of_all, SYS_shmctl, 0, 14 /* SHM_INFO */, told)
+CALL(queues_of_all, SYS_msgctl, 0, 12 /* MSG_INFO */, told)
+CALL(semaphores_of_all, SYS_semctl, 0, 0, 19 /* SEM_INFO */, told)
+CALL(semaphores_of_another, SYS_semop, 0, told, 1)
+CALL(message_to_another, SYS_msgsnd, 0, told, 1, 04000 /* IPC_NOWAIT */)
+CALL(message_of_another, SYS_msgrcv, 0, told, 1, 0, 04000)
+CALL(queue_unlinked, SYS_mq_unlink, "no-such-queue")
 
 static void missing(const char *format, int i) {
     char name[128];

@@ -58,12 +58,57 @@ static int proc_self(void) { return by_fd("/proc/self/fd"); }
 ATTACK(proc_self_fd) { return output_of(proc_self, FORBIDDEN_WORD); }
 static int dev_fd(void) { return by_fd("/dev/fd"); }
 ATTACK(dev_fd) { return output_of(dev_fd, FORBIDDEN_WORD); }
+static int task_fd(void) {
+    char where[64];
+    sprintf(where, "/proc/self/task/%ld/fd", syscall(SYS_gettid));
+    return by_fd(where);
+}
+ATTACK(task_fd) { return output_of(task_fd, FORBIDDEN_WORD); }
+static int dotted_fd(void) { return by_fd("/dev/../dev/fd"); }
+ATTACK(dotted_fd) { return output_of(dotted_fd, FORBIDDEN_WORD); }
+static int fd_of_directory(void) {
+    char path[64];
+    sprintf(path, "/proc/self/fd/%d/sed", open("/usr/bin", O_PATH | O_DIRECTORY));
+    return forbidden(path);
+}
+ATTACK(fd_of_directory) { return output_of(fd_of_directory, FORBIDDEN_WORD); }
 static int at(void) {
     int dir = open("/usr", O_PATH | O_DIRECTORY);
     char *argv[] = {"x", "--version", 0};
     return syscall(SYS_execveat, dir, "bin/sed", argv, environ, 0);
 }
 ATTACK(execveat_dirfd) { return output_of(at, FORBIDDEN_WORD); }
+
+static int in_a_directory(void) {
+    unlink("./d");
+    symlink("/proc/self/root/usr/bin", "./d");
+    return forbidden("./d/sed");
+}
+ATTACK(link_to_own_root) {
+    int worked = output_of(in_a_directory, FORBIDDEN_WORD);
+    unlink("./d");
+    return worked;
+}
+static int linked_fd(void) { return forbidden("./f"); }
+ATTACK(link_to_fd) {
+    char target[64];
+    sprintf(target, "/proc/self/fd/%d", open(FORBIDDEN, O_PATH));
+    unlink("./f");
+    symlink(target, "./f");
+    int worked = output_of(linked_fd, FORBIDDEN_WORD);
+    unlink("./f");
+    return worked;
+}
+/* Reads a program by a path that does not say which. */
+ATTACK(read_by_own_root) { return open("/proc/self/root" FORBIDDEN, O_RDONLY) != -1; }
+ATTACK(read_by_dots) { return open("/usr/lib/../bin/sed", O_RDONLY) != -1; }
+ATTACK(read_by_link) {
+    unlink("./f");
+    symlink(FORBIDDEN, "./f");
+    int fd = open("./f", O_RDONLY);
+    unlink("./f");
+    return fd != -1;
+}
 
 static int by_link(const char *link, const char *target) {
     unlink(link);
