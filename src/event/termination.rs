@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use shakmaty::{Chess, Position};
+use shakmaty::{Chess, Color, Position};
 
 use crate::model::game::ending::Termination;
+use crate::model::game::result::GameResult;
 
 const STALL: Termination = Termination::Stall { waited: Duration::ZERO };
 const UNFINISHED: Termination = Termination::Aborted(String::new());
@@ -61,9 +62,47 @@ pub(crate) fn seen(position: &Chess) -> Option<Termination> {
     }
 }
 
+/// The result that the words of `TerminationDetails` or the last position give; none where they leave it open.
+pub(crate) fn result(details: &str, position: &Chess) -> Option<GameResult> {
+    if position.is_checkmate() {
+        return Some(GameResult::Win(!position.turn()));
+    }
+    let side = match details.split([' ', '\'']).next()? {
+        "White" => Color::White,
+        "Black" => Color::Black,
+        _ => return seen(position).map(|_| GameResult::Draw),
+    };
+    match named(Some(details))? {
+        Termination::IllegalMove(_)
+        | Termination::Resignation
+        | Termination::Stall { .. }
+        | Termination::Crash { .. } => Some(GameResult::Win(!side)),
+        // Whoever cannot mate does not win by time.
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_tells_its_result_where_it_leaves_none_open() {
+        let mated = "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1".parse::<shakmaty::fen::Fen>().unwrap();
+        let mated: Chess = mated.into_position(shakmaty::CastlingMode::Standard).unwrap();
+        let white = Some(GameResult::Win(Color::White));
+        assert_eq!(result("", &mated), white);
+        for (details, expected) in [
+            ("Black disconnects", white),
+            ("Black's connection stalls", white),
+            ("White makes an illegal move: a1a1", Some(GameResult::Win(Color::Black))),
+            ("White loses on time", None),
+            ("TCEC win rule", None),
+            ("", None),
+        ] {
+            assert_eq!(result(details, &Chess::default()), expected, "{details}");
+        }
+    }
 
     #[test]
     fn the_words_of_real_events_are_known() {

@@ -327,7 +327,7 @@ fn odd_pgns_are_compared_as_far_as_they_can_be_read() {
         (format!("\u{feff}{}", ODD.replace('\n', "\r\n")), 0, "colours              2 of 2"),
         (ODD.replace("1. e4 e5", variation), 0, "colours              2 of 2"),
         (ODD.replace("[Round \"1.1\"]\n", "").replace("\"1.2\"", "\"?\""), 0, "2 of 2"),
-        (ODD.replace("e5", "--"), 0, "game 1 has a move that is no move: 1 --"),
+        (ODD.replace("e5", "--"), 0, "game 1 (1.1 A 1 – B 2) has a move that is no move: 1 --"),
         (ODD.replace("1/2-1/2", "*"), 0, "1 game has no result"),
         (
             ODD.replace("[Black \"A 1\"]\n", ""),

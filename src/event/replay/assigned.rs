@@ -130,7 +130,7 @@ fn in_time(plan: &EventPlan, runs: &mut [Run], out: &mut Replay) {
         let is_knockout =
             plan.stages.get(stage).is_some_and(|stage| matches!(stage.format, Format::Knockout(_)));
         // A match may have been played at another time than its place in its file says.
-        let by_tag = own == UNTOLD && is_one && is_knockout;
+        let by_tag = own == UNTOLD && is_one && is_knockout && tags_tell_matches(part);
         let unit = |run: &Run| (run.file, if by_tag { run.tag.clone() } else { String::new() });
         let mut began: BTreeMap<(usize, String), Option<String>> = BTreeMap::new();
         for run in part.iter() {
@@ -157,6 +157,17 @@ fn in_time(plan: &EventPlan, runs: &mut [Run], out: &mut Replay) {
         let note = "the files are not in the order of play; the dates of their games give it";
         out.notes.push(note.to_owned());
     }
+}
+
+/// True if no two engines met under several Event tags.
+fn tags_tell_matches(runs: &[Run]) -> bool {
+    let mut tags: BTreeMap<[&str; 2], &str> = BTreeMap::new();
+    runs.iter().flat_map(|run| &run.games).all(|recorded| {
+        let game = &recorded.game;
+        let mut pair = [game.white.name.as_str(), game.black.name.as_str()];
+        pair.sort_unstable();
+        *tags.entry(pair).or_insert(&game.event) == game.event
+    })
 }
 
 /// Notes the Event tags of a stage that takes whatever is left, where they are several: it may be more than one event.

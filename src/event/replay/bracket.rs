@@ -8,7 +8,7 @@ use super::super::format::knockout::{
 };
 use super::super::format::match_::MatchFormat;
 use super::super::schedule::Seat;
-use super::league::{alternation, is_as_long, length, results};
+use super::encounter::PlayedMatch;
 use super::report::{ComparisonKind, StageReplay};
 use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::result::GameResult;
@@ -28,11 +28,12 @@ pub(super) fn knockout(
     let mut matches: BTreeMap<(Id, Id), Vec<StageGame>> = BTreeMap::new();
     let mut order: Vec<(Id, Id)> = Vec::new();
     for game in stage.with_results() {
-        let pair = game.pair();
-        if !matches.contains_key(&pair) {
-            order.push(pair);
+        if !order.contains(&game.pair()) {
+            order.push(game.pair());
         }
-        matches.entry(pair).or_default().push(game);
+    }
+    for game in stage.games.iter().filter(|game| order.contains(&game.pair())) {
+        matches.entry(game.pair()).or_default().push(*game);
     }
     if given.is_none() {
         out.notes.push("the first round gives the bracket, and agrees by that".to_owned());
@@ -72,7 +73,19 @@ pub(super) fn knockout(
     let bracket = &laid.bracket;
     let found = |one: &Encounter| matches.get(&laid.pair(one));
     let mut seen = Vec::new();
-    for one in &bracket.encounters {
+    // Where the files end before the last round, that is one difference.
+    let last =
+        bracket.encounters.iter().rposition(|one| found(one).is_some()).map_or(0, |at| at + 1);
+    let (known, behind) = bracket.encounters.split_at(last);
+    let (known, behind) =
+        if behind.len() > 1 { (known, behind) } else { (&bracket.encounters[..], &[][..]) };
+    if let Some(first) = behind.first() {
+        out.compare(ComparisonKind::Matches, false, || {
+            let at = format!("from match {} on", first.number);
+            (at, "further matches".to_owned(), "there are no games of them".to_owned())
+        });
+    }
+    for one in known {
         let (white, black) = (seated.id(one.white), seated.id(one.black));
         let told = || format!("match {}", one.number);
         let games = found(one);
@@ -91,7 +104,8 @@ pub(super) fn knockout(
         let Some(games) = games else { continue };
         seen.push((white.min(black), white.max(black)));
         // The first game says who began; a length is a question of its own.
-        alternation(games, white, black, stage, out, |number| format!("{}, game {number}", told()));
+        let played = PlayedMatch::of(games, white, black, &one.format);
+        played.colours(stage, out, |number| format!("{}, game {number}", told()));
     }
     lengths(&laid, &matches, stage, out);
     for pair in order.iter().filter(|pair| !seen.contains(pair)) {
@@ -146,21 +160,18 @@ impl Laid {
         let winner = |one: &Encounter| {
             let (white, black) = (seated.id(one.white), seated.id(one.black));
             let games = matches.get(&(white.min(black), white.max(black)));
-            match games.map_or(0, |games| lead(games, white)) {
-                1.. => Some(one.white),
-                ..=-1 => Some(one.black),
-                // Nothing is told by the match itself: whoever plays on has won it.
-                0 => {
-                    let last = games.and_then(|games| games.last()).map_or(0, |game| game.number);
-                    let plays_on = |id: Id| {
-                        stage.games.iter().any(|game| game.number > last && game.plays(id))
-                    };
-                    match (plays_on(white), plays_on(black)) {
-                        (true, false) => Some(one.white),
-                        (false, true) => Some(one.black),
-                        _ => None,
-                    }
-                }
+            // Where nothing is told by the match itself, whoever plays on has won it.
+            let last = games.and_then(|games| games.last()).map_or(0, |game| game.number);
+            let plays_on =
+                |id: Id| stage.games.iter().any(|game| game.number > last && game.plays(id));
+            let played = games.map(|games| PlayedMatch::of(games, white, black, &one.format));
+            let is_known = played.is_some_and(|played| played.is_known());
+            match (games.map_or(0, |games| lead(games, white)), plays_on(white), plays_on(black)) {
+                (lead, true, false) if !is_known || lead == 0 => Some(one.white),
+                (lead, false, true) if !is_known || lead == 0 => Some(one.black),
+                (1.., ..) => Some(one.white),
+                (..=-1, ..) => Some(one.black),
+                (0, ..) => None,
             }
         };
         let bracket = format.bracket(seats.len(), winner);
@@ -177,8 +188,8 @@ impl Laid {
     fn begun_by_others(&self, matches: &BTreeMap<(Id, Id), Vec<StageGame>>) -> usize {
         let seated = StageSeats { seats: &self.seats };
         let is_other = |one: &&Encounter| {
-            let first = matches.get(&self.pair(one)).and_then(|games| games.first());
-            first.is_some_and(|game| game.white != seated.id(one.white))
+            let first = matches.get(&self.pair(one)).and_then(|own| PlayedMatch::first_white(own));
+            first.is_some_and(|white| white != seated.id(one.white))
         };
         self.bracket.encounters.iter().filter(is_other).count()
     }
@@ -227,10 +238,11 @@ fn first_round(
 ) -> Vec<Id> {
     // Upper place first.
     let placed = |pair: &(Id, Id)| {
-        let game = matches.get(pair)?.first()?;
+        let white = PlayedMatch::first_white(matches.get(pair)?)?;
+        let black = if white == pair.0 { pair.1 } else { pair.0 };
         Some(match format.white_first {
-            WhiteFirst::Lower => [game.black, game.white],
-            WhiteFirst::Upper => [game.white, game.black],
+            WhiteFirst::Lower => [black, white],
+            WhiteFirst::Upper => [white, black],
         })
     };
     let part =
@@ -315,12 +327,12 @@ fn lengths(
         let played = round.iter().filter_map(|one| Some((one, matches.get(&laid.pair(one))?)));
         let played: Vec<(&Encounter, &Vec<StageGame>)> = played.collect();
         let Some((first, _)) = played.first() else { continue };
-        let state = |format: &MatchFormat, one: &Encounter, games: &[StageGame]| {
-            format.after(&results(games, seated.id(one.white)))
+        let read = |format: &MatchFormat, one: &Encounter, games: &[StageGame]| {
+            PlayedMatch::of(games, seated.id(one.white), seated.id(one.black), format)
         };
         let agree = |format: &MatchFormat| {
             let agrees = |(one, games): &&(&Encounter, &Vec<StageGame>)| {
-                is_as_long(games.len(), state(format, one, games))
+                read(format, one, games).is_as_long(format)
             };
             played.iter().filter(agrees).count()
         };
@@ -343,7 +355,7 @@ fn lengths(
         for (one, games) in &played {
             let (white, black) = (seated.id(one.white), seated.id(one.black));
             let told = || format!("match {}: {}", one.number, stage.meeting(white, black));
-            length(games, state(&one.format, one, games), told, out);
+            read(&one.format, one, games).length(&one.format, told, out);
         }
     }
 }

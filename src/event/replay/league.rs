@@ -9,6 +9,7 @@ use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::{PairOrder, RoundRobin};
 use super::super::format::{Next, Past};
 use super::super::schedule::Seat;
+use super::encounter::PlayedMatch;
 use super::report::{ComparisonKind, StageReplay};
 use super::seating::{Laid, laid, voted};
 use super::stage_games::{Id, StageGame, StageGames, StageSeats};
@@ -260,81 +261,23 @@ pub(super) fn match_(
         });
         return Vec::new();
     };
-    let seats = given.unwrap_or_else(|| stage.appearance().into_iter().rev().take(2).collect());
-    // Of the first game: Black appears first, so that White is seat 0.
-    let seated = StageSeats { seats: &seats };
-    let after = |games: &[StageGame]| format.after(&results(games, seated.id(Seat(0))));
-    let (mut games, mut state) = (stage.with_results(), after(&stage.with_results()));
-    if matches!(state, MatchState::Due(_)) {
-        // Nobody played another game for one without a result, so that it has its place.
-        games.clone_from(&stage.games);
-        state = after(&games);
-    }
-    alternation(&games, seated.id(Seat(0)), seated.id(Seat(1)), stage, out, |number| {
-        format!("game {number}")
+    let given = given.or_else(|| {
+        let white = PlayedMatch::first_white(&stage.games)?;
+        Some(
+            std::iter::once(white)
+                .chain(roster.iter().copied().filter(|id| *id != white))
+                .collect(),
+        )
     });
-    length(&games, state, || stage.meeting(seats[0], seats[1]), out);
-    match state {
+    let seats = given.unwrap_or(roster);
+    let seated = StageSeats { seats: &seats };
+    let played = PlayedMatch::of(&stage.games, seated.id(Seat(0)), seated.id(Seat(1)), format);
+    played.colours(stage, out, |number| format!("game {number}"));
+    played.length(format, || stage.meeting(seats[0], seats[1]), out);
+    match played.state(format) {
         MatchState::Won(seat, _) => vec![vec![seated.id(seat)], vec![seated.id(Seat(1 - seat.0))]],
         MatchState::Due(_) | MatchState::Level(_) => vec![seats],
     }
-}
-
-/// Compares the colours of a match: `white` has White first, and each game the other colours of the one before it,
-/// so that an order that turns round in the middle is one difference.
-pub(super) fn alternation(
-    games: &[StageGame],
-    white: Id,
-    black: Id,
-    stage: &StageGames<'_>,
-    out: &mut StageReplay,
-    at: impl Fn(usize) -> String,
-) {
-    let mut expected = (white, black);
-    for (number, game) in (1..).zip(games) {
-        out.compare(ComparisonKind::Colours, game.white == expected.0, || {
-            (at(number), stage.meeting(expected.0, expected.1), stage.told(game))
-        });
-        expected = (game.black, game.white);
-    }
-}
-
-/// Results as the format of a match reads them: it alternates colours, whatever was played.
-pub(super) fn results(games: &[StageGame], first: Id) -> Vec<GameResult> {
-    let one = |(number, game): (usize, &StageGame)| match game.result {
-        GameResult::Win(color) => {
-            let winner = color.fold_wb(game.white, game.black);
-            let own = shakmaty::Color::from_white(number % 2 == 0);
-            GameResult::Win(if winner == first { own } else { !own })
-        }
-        other => other,
-    };
-    games.iter().enumerate().map(one).collect()
-}
-
-/// True if a match of so many games was as long as its format says.
-pub(super) fn is_as_long(played: usize, state: MatchState) -> bool {
-    match state {
-        MatchState::Won(_, length) | MatchState::Level(length) => length == played,
-        MatchState::Due(_) => false,
-    }
-}
-
-/// Compares how long a match was.
-pub(super) fn length(
-    games: &[StageGame],
-    state: MatchState,
-    told: impl Fn() -> String,
-    out: &mut StageReplay,
-) {
-    let played = games.len();
-    let expected = match state {
-        MatchState::Won(_, length) | MatchState::Level(length) => format!("{length} games"),
-        MatchState::Due(sure) => format!("at least {} games", played + sure),
-    };
-    out.compare(ComparisonKind::Lengths, is_as_long(played, state), || {
-        (told(), expected, format!("{played} games"))
-    });
 }
 
 /// Compares a playoff: go after go, each of double round robins.

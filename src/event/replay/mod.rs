@@ -6,6 +6,9 @@
 mod agreement;
 mod assigned;
 mod bracket;
+#[cfg(test)]
+mod changed_games;
+mod encounter;
 mod league;
 mod names;
 #[cfg(test)]
@@ -72,7 +75,7 @@ pub(crate) enum ReplayError {
 pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
     let mut out = Replay { event: plan.event.clone(), ..Replay::default() };
     let mut games = assigned(plan, files, &mut out)?;
-    let (ids, names) = named(&mut games);
+    let Named { ids, names, misspelt } = named(&mut games);
     let mut outcomes: BTreeMap<String, StageOutcome> = BTreeMap::new();
     for (number, planned) in plan.stages.iter().enumerate() {
         let own = games.iter().enumerate().filter(|(_, game)| game.stage == number);
@@ -93,9 +96,7 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
                     .ending
                     .crashed()
                     .map(|side| side.fold_wb(ids[number].0, ids[number].1)),
-                began: game.recorded.began.as_ref().and_then(|digits| {
-                    (digits.len() >= "20181005133140".len()).then(|| digits.parse().ok())?
-                }),
+                began: game.recorded.began.as_deref().and_then(read::moment),
             })
             .collect();
         let before = planned.tied.as_ref().and_then(|of| Some((of, outcomes.get(of)?.clone())));
@@ -129,6 +130,17 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
             notes,
             ..StageReplay::default()
         };
+        for game in &stage.games {
+            if let Some((white, black)) = misspelt.get(&game.number) {
+                let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
+                told.differ(
+                    ComparisonKind::Pairs,
+                    at,
+                    stage.told(game),
+                    format!("{white} – {black}"),
+                );
+            }
+        }
         let ranked = promotions(planned, &stage, &outcomes, &mut told);
         if let Some((of, _)) = &before {
             promotions::playoff(&level, of, &stage, &mut told);
@@ -161,13 +173,15 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
         }
         variants(planned, &stage, &games, &mut told);
         let unfinished = stage.games.iter().filter(|game| game.result == GameResult::Unfinished);
-        let unfinished = unfinished.count();
-        if unfinished > 0 {
-            let games = counted(unfinished, "game");
-            let verb = if unfinished == 1 { "has" } else { "have" };
-            told.notes.push(format!("{games} {verb} no result; without one nothing counts"));
+        let unfinished: Vec<StageGame> = unfinished.copied().collect();
+        if !unfinished.is_empty() {
+            let games = counted(unfinished.len(), "game");
+            let verb = if unfinished.len() == 1 { "has" } else { "have" };
+            let list = stage.list(&unfinished);
+            told.notes
+                .push(format!("{games} {verb} no result; without one nothing counts: {list}"));
         }
-        let is_incomplete = unfinished > 0
+        let is_incomplete = !unfinished.is_empty()
             || told
                 .counts
                 .iter()
@@ -198,8 +212,18 @@ fn words(text: &str) -> Vec<String> {
     parts.map(str::to_lowercase).collect()
 }
 
-/// Gives each engine one name, that of its last game, and each game its two engines.
-fn named(games: &mut [Assigned]) -> (Vec<(Id, Id)>, Vec<String>) {
+/// The engines of all games.
+struct Named {
+    /// White and Black of each game.
+    ids: Vec<(Id, Id)>,
+    /// The name of each engine, that of its last game.
+    names: Vec<String>,
+    /// The names of White and Black of games in which one is misspelt.
+    misspelt: BTreeMap<usize, (String, String)>,
+}
+
+/// Gives each engine one name and each game its two engines.
+fn named(games: &mut [Assigned]) -> Named {
     let all: Vec<names::MetNames<'_>> = games
         .iter()
         .map(|game| names::MetNames {
@@ -209,10 +233,20 @@ fn named(games: &mut [Assigned]) -> (Vec<(Id, Id)>, Vec<String>) {
             black: &game.recorded.game.black.name,
         })
         .collect();
+    let mut keys = names::engines(&all);
+    let wrong = names::misspelt(&all, &mut keys);
+    let is_wrong = |game: &names::MetNames<'_>| {
+        [game.white, game.black].iter().any(|name| wrong.contains_key(name))
+    };
+    let told = |game: &names::MetNames<'_>| (game.white.to_owned(), game.black.to_owned());
+    let misspelt = (0..).zip(&all).filter(|(_, game)| is_wrong(game));
+    let misspelt = misspelt.map(|(number, game)| (number, told(game))).collect();
+    let meant: BTreeMap<String, String> =
+        wrong.iter().map(|(name, meant)| ((*name).to_owned(), (*meant).to_owned())).collect();
     let keys: BTreeMap<String, String> =
-        names::engines(&all).into_iter().map(|(name, key)| (name.to_owned(), key)).collect();
+        keys.into_iter().map(|(name, key)| (name.to_owned(), key)).collect();
     let engines: Vec<&String> = BTreeSet::from_iter(keys.values()).into_iter().collect();
-    let mut latest: Vec<String> = vec![String::new(); engines.len()];
+    let mut names: Vec<String> = vec![String::new(); engines.len()];
     let mut ids = Vec::new();
     for game in games.iter() {
         let id = |name: &String| {
@@ -221,15 +255,16 @@ fn named(games: &mut [Assigned]) -> (Vec<(Id, Id)>, Vec<String>) {
         };
         let record = &game.recorded.game;
         let pair = (id(&record.white.name), id(&record.black.name));
-        latest[pair.0.0].clone_from(&record.white.name);
-        latest[pair.1.0].clone_from(&record.black.name);
+        for (id, name) in [(pair.0, &record.white.name), (pair.1, &record.black.name)] {
+            names[id.0].clone_from(meant.get(name).unwrap_or(name));
+        }
         ids.push(pair);
     }
     for (game, pair) in games.iter_mut().zip(&ids) {
-        game.recorded.game.white.name.clone_from(&latest[pair.0.0]);
-        game.recorded.game.black.name.clone_from(&latest[pair.1.0]);
+        game.recorded.game.white.name.clone_from(&names[pair.0.0]);
+        game.recorded.game.black.name.clone_from(&names[pair.1.0]);
     }
-    (ids, latest)
+    Named { ids, names, misspelt }
 }
 
 /// The seats that the event file gives; nothing where the games tell them.

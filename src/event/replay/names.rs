@@ -34,6 +34,64 @@ pub(super) fn engines<'a>(games: &[MetNames<'a>]) -> BTreeMap<&'a str, String> {
     all
 }
 
+/// Takes a name of one game alone for another one that it all but is, and that never meets it; those come back, each with the
+/// name that is meant.
+pub(super) fn misspelt<'a>(
+    games: &[MetNames<'a>],
+    engines: &mut BTreeMap<&'a str, String>,
+) -> BTreeMap<&'a str, &'a str> {
+    let mut played: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in games.iter().flat_map(|game| [game.white, game.black]) {
+        *played.entry(engines[name].as_str()).or_default() += 1;
+    }
+    let mut found = BTreeMap::new();
+    for game in games {
+        for (name, opponent) in [(game.white, game.black), (game.black, game.white)] {
+            // Without rounds nothing tells two that play side by side.
+            let is_other = |other: &&str| {
+                played[engines[*other].as_str()] > 1
+                    && engines[*other] != engines[opponent]
+                    && (game.round > 0 || plain(name) == plain(other))
+                    && different(games, &[name, *other].into()).is_empty()
+            };
+            if played[engines[name].as_str()] > 1 {
+                continue;
+            }
+            let near: BTreeMap<&str, &str> = engines
+                .keys()
+                .copied()
+                .filter(|other| is_near(name, other))
+                .filter(is_other)
+                .map(|other| (engines[other].as_str(), other))
+                .collect();
+            if let [meant] = near.into_values().collect::<Vec<_>>()[..] {
+                found.insert(name, meant);
+            }
+        }
+    }
+    for (name, meant) in &found {
+        engines.insert(*name, engines[meant].clone());
+    }
+    found
+}
+
+/// True if two names are the same but for one character, or for what is neither letter nor digit.
+fn is_near(one: &str, other: &str) -> bool {
+    let (one, other) = (plain(one), plain(other));
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let same = short.iter().zip(&long).take_while(|(a, b)| a == b).count();
+    let rest = &short[same..];
+    // Names of one or two letters are all near each other.
+    short == long
+        || long.len() > 2
+            && (long[same + 1..].ends_with(rest) && long.len() == short.len() + 1
+                || short.len() == long.len() && rest.get(1..) == long.get(same + 1..))
+}
+
+fn plain(name: &str) -> Vec<char> {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split([' ', ',', '_'])
 }
@@ -115,6 +173,43 @@ mod tests {
         ]);
         assert_eq!(all["Komodo 4534"], "komodo");
         assert_eq!(BTreeSet::from_iter(all.values()).len(), 2);
+    }
+
+    #[test]
+    fn a_name_that_one_game_alone_has_is_another_one_misspelt() {
+        let games = [(0, 1, "Wasp 1", "Fire"), (0, 2, "Fire", "Wasp 1"), (0, 3, "Wap 1", "Fire")];
+        let all = |games: &[(usize, u32, &'static str, &'static str)]| {
+            let games: Vec<MetNames<'_>> = games
+                .iter()
+                .map(|&(stage, round, white, black)| MetNames { stage, round, white, black })
+                .collect();
+            misspelt(&games, &mut engines(&games))
+        };
+        assert_eq!(all(&games), [("Wap 1", "Wasp 1")].into());
+        // Two games of it, and it is an engine; and so is one that is near to two others, or that meets it.
+        assert!(all(&[&games[..], &[(0, 4, "Fire", "Wap 1")]].concat()).is_empty());
+        let others = [(0, 4, "Wap 2x", "Fire"), (0, 5, "Fire", "Wap 2x"), (0, 6, "Wap 2x", "Ice")];
+        assert!(all(&[(0, 1, "a1", "b1"), (0, 2, "b1", "a1"), (0, 3, "c1", "b1")]).is_empty());
+        assert!(
+            all(&[&games[..2], &others[..2], &[(0, 3, "Wasp 2", "Wasp 1")]].concat()).is_empty()
+        );
+        // Side by side in one round, or perhaps so.
+        assert!(
+            all(&[(0, 1, "E13", "Ice"), (0, 1, "E14", "Fire"), (0, 2, "Ice", "E14")]).is_empty()
+        );
+        assert!(
+            all(&[(0, 0, "E13", "Ice"), (0, 0, "E14", "Fire"), (0, 0, "Ice", "E14")]).is_empty()
+        );
+        for (one, other, near) in [
+            ("Lc0", "Lco", true),
+            ("E 3", "E3", true),
+            ("E3x", "E3", true),
+            ("Wasp", "Waps", false),
+            ("E3", "E4", false),
+            ("Ice", "Iceland", false),
+        ] {
+            assert_eq!((is_near(one, other), is_near(other, one)), (near, near), "{one} {other}");
+        }
     }
 
     #[test]

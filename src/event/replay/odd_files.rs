@@ -146,7 +146,7 @@ fn a_result_that_is_told_twice_or_not_at_all_is_noted() {
     for cut in 0..60 {
         let replay = files(LEAGUE, &[&whole.as_bytes()[..whole.len() - 12 - cut]]);
         assert_eq!(differences(&replay, 0), [""; 0], "{cut}");
-        assert!(replay.notes.iter().any(|note| note.contains("game 12 has ")), "{cut}");
+        assert!(replay.notes.iter().any(|note| note.contains("game 12 (6.2 a – c) has ")), "{cut}");
     }
 }
 
@@ -164,7 +164,10 @@ fn a_file_that_is_given_twice_counts_once() {
     let text = pgn(&league(), LONG);
     let replay = files(LEAGUE, &[text.as_bytes(), text.as_bytes()]);
     assert_eq!(differences(&replay, 0), [""; 0]);
-    assert_eq!(replay.stages[0].notes, ["12 games stand twice, with the same moves"]);
+    assert_eq!(
+        replay.stages[0].notes,
+        ["12 games stand twice, with the same moves: 1.1 a – d, 1.2 b – c, 2.1 d – c and 9 more"]
+    );
 }
 
 #[test]
@@ -242,7 +245,10 @@ fn a_tie_that_is_played_on_with_tags_that_begin_again_loses_no_game() {
     rows.insert(1, row("Match", "1.1", "a", "b", "0-1"));
     let replay = games(MATCH, &rows);
     assert_eq!(differences(&replay, 0), [""; 0]);
-    assert_eq!(replay.stages[0].notes, ["2 games stand twice; the later ones count"]);
+    assert_eq!(
+        replay.stages[0].notes,
+        ["2 games stand twice; the later ones count: 1.1 a – b, 5.1 a – b"]
+    );
 }
 
 #[test]
@@ -312,7 +318,7 @@ fn a_tiebreak_that_its_games_do_not_decide_promotes_nobody_for_certain() {
     assert!(notes.iter().any(|note| note.contains("no games decide Tiebreak")), "{notes:?}");
 }
 
-fn swiss(games: u32, rounds: u32) -> String {
+pub(super) fn swiss(games: u32, rounds: u32) -> String {
     format!(
         "[[stage]]\nname = \"Swiss\"\nties = \"swiss\"\nseating = \"alphabetical\"\n\
          format = {{ swiss = {{ rounds = {rounds}, pairing = \"monrad\", games = {games}, sections = 2 }} }}\n"
@@ -320,7 +326,12 @@ fn swiss(games: u32, rounds: u32) -> String {
 }
 
 /// The games of a Swiss as the format itself pairs them; `left` play no more from a round on. The better letter wins.
-fn swiss_rows(engines: usize, each: u32, rounds: u32, left: &[(usize, u32)]) -> Vec<Row> {
+pub(super) fn swiss_rows(
+    engines: usize,
+    each: u32,
+    rounds: u32,
+    left: &[(usize, u32)],
+) -> Vec<Row> {
     use crate::event::format::{Next, Past, PlayedPairing, swiss::Swiss};
     use crate::event::schedule::Seat;
     use crate::model::game::result::GameResult;

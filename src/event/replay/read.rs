@@ -36,6 +36,15 @@ pub(super) struct Recorded {
     pub(super) began: Option<String>,
 }
 
+impl Recorded {
+    /// Its place and its engines: `3.1 A – B`.
+    fn told(&self) -> String {
+        let ListedGame { white, black, round, .. } = &self.game;
+        let at = round.map(|at| format!("{at} ")).unwrap_or_default();
+        format!("{at}{} – {}", white.name, black.name)
+    }
+}
+
 /// The beginning of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GameStart {
@@ -75,7 +84,8 @@ pub(super) fn read(path: &Path) -> Result<ReadFile, (PathBuf, std::io::Error)> {
             Ok(None) => break,
             Ok(Some(Ok((game, odd)))) => {
                 if let Some(odd) = odd {
-                    file.notes.push(format!("{}: game {number} {odd}", shown(path)));
+                    let told = game.told();
+                    file.notes.push(format!("{}: game {number} ({told}) {odd}", shown(path)));
                 }
                 file.games.push(game);
             }
@@ -283,8 +293,14 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
     {
         all.push(format!("says {claimed} plies and has {}", moves.len()));
     }
-    let odd = (!all.is_empty()).then(|| all.join(", and "));
     let variant = if is_960(&tags) { start_of(tags.fen.as_deref()) } else { GameStart::Standard };
+    let end = termination::result(&tags.details, &position);
+    if let Some(end) =
+        end.filter(|end| all.is_empty() && result != GameResult::Unfinished && *end != result)
+    {
+        all.push(format!("says {result}, and its end {end}; the tag counts"));
+    }
+    let odd = (!all.is_empty()).then(|| all.join(", and "));
     let termination = termination::named(Some(&tags.details))
         .or_else(|| termination::named(Some(&tags.termination)))
         .or_else(|| termination::seen(&position))
@@ -309,6 +325,14 @@ fn began(tags: &Tags) -> Option<String> {
     let both = [digits(&started), digits(&tags.date) + &digits(&tags.time)];
     // A date that is not known in full sorts nothing.
     both.into_iter().find(|date| date.len() >= "20181005".len())
+}
+
+/// The digits of a date with its time in milliseconds, on a calendar whose months are equally long: moments sort as they do.
+pub(super) fn moment(digits: &str) -> Option<u64> {
+    let part = |from: usize, to: usize| digits.get(from..to)?.parse::<u64>().ok();
+    let days = (part(0, 4)? * 12 + part(4, 6)?) * 31 + part(6, 8)?;
+    let seconds = (part(8, 10)? * 60 + part(10, 12)?) * 60 + part(12, 14)?;
+    Some((days * 86400 + seconds) * 1000 + part(14, 17).unwrap_or(0))
 }
 
 /// Tells a Chess960 position that both sides share from one of two different halves.

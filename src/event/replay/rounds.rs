@@ -3,14 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
+use shakmaty::Color;
+
 use super::super::format::Past;
 use super::super::format::dutch::Dutch;
 use super::super::format::swiss::{Swiss, SwissRound};
 use super::super::schedule::Seat;
 use super::report::{ComparisonKind, StageReplay};
-use super::stage_games::{Id, StageGame, StageGames, StageSeats};
+use super::stage_games::{Id, StageGame, StageGames, StageSeats, Tag};
 use crate::model::game::listed::RoundGame;
+use crate::model::game::result::GameResult;
 use crate::model::words::counted;
+
+/// The most games whose results are tried.
+const MOST_OPEN: usize = 6;
 
 /// A Swiss of one of the two systems.
 #[derive(Clone, Copy)]
@@ -71,14 +77,50 @@ impl System {
         self
     }
 
-    /// The seats that the first round tells.
-    fn seats(self, first: &[StageGame], roster: &[Id]) -> Vec<Id> {
-        let mut meetings: Vec<(Id, Id)> = Vec::new();
-        for game in first {
-            if !meetings.iter().any(|(a, b)| (*a.min(b), *a.max(b)) == game.pair()) {
-                meetings.push((game.white, game.black));
+    /// The games whose results are not known, with the number of their round from 0: those without one, and the second of a pair
+    /// that is missing.
+    fn open(self, rounds: &[Vec<StageGame>]) -> Vec<(usize, StageGame)> {
+        let mut open = Vec::new();
+        for (round, games) in rounds.iter().enumerate() {
+            for game in games {
+                let own = games.iter().filter(|other| other.pair() == game.pair()).count();
+                if game.result == GameResult::Unfinished {
+                    open.push((round, *game));
+                }
+                if own < self.games() {
+                    open.push((round, StageGame { white: game.black, black: game.white, ..*game }));
+                }
             }
         }
+        open.iter_mut().for_each(|(_, game)| game.result = GameResult::Draw);
+        open
+    }
+
+    /// The encounters of a round, White of the first game before Black. Where that game is missing, the tag of the second one, an
+    /// even number, tells it.
+    fn meetings(self, games: &[StageGame]) -> Vec<(Id, Id)> {
+        let mut all: Vec<(Id, Id)> = Vec::new();
+        for game in games {
+            let own = games.iter().filter(|other| other.pair() == game.pair()).count();
+            let is_even = game.at.is_some_and(|at| {
+                let before = RoundGame { game: at.game.wrapping_sub(1), ..at };
+                at.game.is_multiple_of(2) && games.iter().all(|other| other.at != Some(before))
+            });
+            let is_second = own < self.games() && game.tag == Tag::Place && is_even;
+            if !all.iter().any(|(a, b)| (*a.min(b), *a.max(b)) == game.pair()) {
+                all.push(if is_second {
+                    (game.black, game.white)
+                } else {
+                    (game.white, game.black)
+                });
+            }
+        }
+        all
+    }
+
+    /// The seats that the first round tells.
+    fn seats(self, first: &[StageGame], roster: &[Id]) -> Vec<Id> {
+        let mut meetings = self.meetings(first);
         // The best pair plays last.
         meetings.reverse();
         let order: Vec<Id> = match self {
@@ -115,6 +157,8 @@ impl System {
 }
 
 /// Compares a Swiss; the points of byes by engine come back.
+///
+/// A game that is missing or has no result counts in later rounds as it agrees best with these.
 pub(super) fn swiss(
     system: System,
     stage: &StageGames<'_>,
@@ -129,19 +173,46 @@ pub(super) fn swiss(
         out.notes.push("the first round gives the seeds, and agrees by that".to_owned());
     }
     let seats = given.unwrap_or_else(|| system.seats(first, &roster));
-    let seated = StageSeats { seats: &seats };
+    let mut open = system.open(&rounds);
+    for at in (0..open.len()).take(MOST_OPEN) {
+        let differences = |open: &[(usize, StageGame)]| {
+            let mut tried = StageReplay::default();
+            compare(system, stage, &rounds, &seats, open, &mut tried);
+            tried.differences.len()
+        };
+        let of = [GameResult::Draw, GameResult::Win(Color::White), GameResult::Win(Color::Black)];
+        let tried = of.map(|result| {
+            open[at].1.result = result;
+            (differences(&open), result)
+        });
+        let best = tried.iter().min_by_key(|(differences, _)| *differences);
+        open[at].1.result = best.map_or(GameResult::Draw, |(_, result)| *result);
+    }
+    compare(system, stage, &rounds, &seats, &open, out)
+}
+
+/// Compares all rounds; of these games, each with the number of its round from 0, the results are not known.
+fn compare(
+    system: System,
+    stage: &StageGames<'_>,
+    rounds: &[Vec<StageGame>],
+    seats: &[Id],
+    open: &[(usize, StageGame)],
+    out: &mut StageReplay,
+) -> Vec<Id> {
+    let seated = StageSeats { seats };
     let mut past = Past::default();
-    leave(&rounds, &seats, stage, &mut past, out);
+    leave(rounds, seats, stage, &mut past, out);
     let mut byes = Vec::new();
     // Of rounds behind the last one the format says nothing; that they were played is told below.
-    for (number, games) in (1..=system.last_round()).zip(&rounds) {
+    for (number, games) in (1..=system.last_round()).zip(rounds) {
         let paired = system.round(seats.len(), &past, number);
         one_round(system, stage, &seated, (&past, number), (&paired, games), out);
         let players: BTreeSet<Id> =
             games.iter().flat_map(|game| [game.white, game.black]).collect();
         let paired_now = |at: usize| past.is_paired(Seat(at), number);
         let active: Vec<Id> =
-            (0..).zip(&seats).filter(|(at, _)| paired_now(*at)).map(|(_, id)| *id).collect();
+            (0..).zip(seats).filter(|(at, _)| paired_now(*at)).map(|(_, id)| *id).collect();
         let absent: Vec<Id> = active.iter().copied().filter(|id| !players.contains(id)).collect();
         if let Some(bye) = paired.bye.map(|seat| seated.id(seat)) {
             out.compare(ComparisonKind::Pairs, absent.contains(&bye), || {
@@ -158,7 +229,9 @@ pub(super) fn swiss(
             past.byes.extend(seated.seat(*bye).map(|seat| (seat, number)));
             byes.push(*bye);
         }
-        for (game, place) in games.iter().zip(1..) {
+        let over = games.iter().filter(|game| game.result != GameResult::Unfinished);
+        let open = open.iter().filter(|(round, _)| round + 1 == number as usize);
+        for (game, place) in over.chain(open.map(|(_, game)| game)).zip(1..) {
             let at = RoundGame { round: number, game: place };
             past.games.extend(seated.played(game, at).map(|one| (at, one)));
         }
@@ -208,12 +281,7 @@ fn one_round(
     (paired, games): (&SwissRound, &[StageGame]),
     out: &mut StageReplay,
 ) {
-    let mut meetings: Vec<(Id, Id)> = Vec::new();
-    for game in games {
-        if !meetings.iter().any(|(a, b)| (*a.min(b), *a.max(b)) == game.pair()) {
-            meetings.push((game.white, game.black));
-        }
-    }
+    let meetings = system.meetings(games);
     let at = || format!("round {number}");
     let plan: Vec<(Id, Id)> =
         paired.pairs.iter().map(|(white, black)| (seated.id(*white), seated.id(*black))).collect();
@@ -240,8 +308,11 @@ fn one_round(
             (at(), stage.meeting(pair.0, pair.1), format!("{}; {}", with(pair.0), with(pair.1)))
         });
     }
+    // Two games with the same colours are one difference, told below.
+    let is_twice =
+        |pair: &(Id, Id)| games.iter().filter(|game| (game.white, game.black) == *pair).count() > 1;
     // Colours are a question of their own: given the pair, who has White?
-    for played in &meetings {
+    for played in meetings.iter().filter(|pair| !is_twice(pair)) {
         let (Some(a), Some(b)) = (seated.seat(played.0), seated.seat(played.1)) else { continue };
         let (white, black) = system.colored(seated.seats.len(), past, number, a, b);
         let (white, black) = (seated.id(white), seated.id(black));
@@ -259,7 +330,7 @@ fn one_round(
                     (
                         at(),
                         "a game with each colour".to_owned(),
-                        format!("{} of {}", own.len(), stage.told(game)),
+                        format!("{} of {}", own.len(), stage.list(&[*game])),
                     )
                 });
             }

@@ -14,6 +14,9 @@ use crate::model::words::counted;
 /// Plies from which on two games with the same moves are one that stands twice.
 const TELLING: usize = 20;
 
+/// Games that begin within so many milliseconds begin at once: their clocks do not tell which one was the first.
+const AT_ONCE: u64 = 1000;
+
 /// An engine of the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Id(pub(super) usize);
@@ -59,7 +62,7 @@ pub(super) struct StageGame {
     pub(super) number: usize,
     /// A sum of its moves, where there are enough of them.
     pub(super) moves: Option<u64>,
-    /// The digits of the date and time at which it began, where both are known.
+    /// The moment at which it began, in milliseconds, where its date and time are known.
     pub(super) began: Option<u64>,
     /// The engine that crashed in it.
     pub(super) crashed: Option<Id>,
@@ -95,50 +98,125 @@ fn goes(part: &[StageGame], tags: TagUse) -> Vec<&[StageGame]> {
     begins.windows(2).map(|run| &part[run[0]..run[1]]).collect()
 }
 
-/// The games of a run in the order of play, each once, and whether their tags tell that order.
-fn in_order(go: &[StageGame], tags: TagUse) -> (Vec<StageGame>, bool) {
+/// The games of a run in the order of play, each once, and the remarks on them.
+fn in_order(go: &[StageGame], tags: TagUse) -> OrderedGames {
     let is_few = |some: usize| some * 5 <= go.len();
     // A game without a result that is followed by the same one was played again.
     let is_again = |game: &StageGame, next: Option<&StageGame>| {
-        game.result == GameResult::Unfinished
-            && next.is_some_and(|next| (next.white, next.black) == (game.white, game.black))
+        let same = |next: &StageGame| {
+            (next.at, next.white, next.black) == (game.at, game.white, game.black)
+        };
+        game.result == GameResult::Unfinished && next.is_some_and(same)
     };
     let followed = go.iter().zip(go.iter().skip(1).map(Some).chain([None]));
-    let mut own: Vec<StageGame> =
-        followed.filter(|(game, next)| !is_again(game, *next)).map(|(game, _)| *game).collect();
+    let (again, mut own): (Vec<_>, Vec<_>) =
+        followed.partition(|(game, next)| is_again(game, *next));
+    let mut games: Vec<StageGame> = own.drain(..).map(|(game, _)| *game).collect();
+    let mut again: Vec<StageGame> = again.into_iter().map(|(game, _)| *game).collect();
     let places = |own: &[StageGame]| own.iter().filter_map(|game| game.at).collect::<BTreeSet<_>>();
     // Without a tag nothing tells a second meeting from the first one.
     let key = |game: &StageGame| game.at.map(|at| (at, game.tag, game.white, game.black));
     let kept: BTreeMap<_, usize> =
-        own.iter().filter_map(|game| Some((key(game)?, game.number))).collect();
-    let untold = own.iter().filter(|game| game.at.is_none()).count();
+        games.iter().filter_map(|game| Some((key(game)?, game.number))).collect();
+    let untold = games.iter().filter(|game| game.at.is_none()).count();
     // Where most tags repeat, they number nothing: many matches were tagged `1` from their first game on, or all by the
     // number of the match.
-    let numbered = if tags == TagUse::Numbers { places(&own).len() } else { kept.len() + untold };
-    if is_few(own.len() - numbered) {
-        own.retain(|game| key(game).is_none_or(|key| kept[&key] == game.number));
+    let numbered = if tags == TagUse::Numbers { places(&games).len() } else { kept.len() + untold };
+    if is_few(games.len() - numbered) {
+        let is_kept = |game: &StageGame| key(game).is_none_or(|key| kept[&key] == game.number);
+        again.extend(games.iter().filter(|game| !is_kept(game)));
+        games.retain(is_kept);
     }
-    let places = places(&own);
+    let is_told = is_few(games.len() - places(&games).len())
+        || tags == TagUse::Places && tells_rounds(&games, 1);
+    let untagged = if is_told { fill_places(&mut games, tags) } else { Vec::new() };
     let round = |game: &StageGame| game.at.map(|at| at.round);
-    let is_told =
-        is_few(own.len() - places.len()) || tags == TagUse::Places && tells_rounds(&own, 1);
-    let is_sorted = is_told && !own.is_sorted_by_key(round);
-    if is_sorted {
-        own.sort_by_key(|game| game.at);
-    }
-    if tags == TagUse::Places {
-        // Games that are played at the same time stand in the order in which they ended.
-        for round in own.chunk_by_mut(|a, b| a.at.is_some() && round(a) == round(b)) {
-            let mut begun = round.to_vec();
-            begun.sort_by_key(|game| (game.began, game.at));
-            if begun.iter().all(|game| game.began.is_some())
-                && begun.is_sorted_by_key(|game| game.at)
-            {
-                round.copy_from_slice(&begun);
-            }
+    let is_sorted = is_told && !games.is_sorted_by_key(round);
+    if is_told {
+        // Two games at a time stand in the order in which they ended, so that their times say whether tags go up or down.
+        let mut begun = games.clone();
+        if games.iter().all(|game| game.began.is_some()) {
+            begun.sort_by_key(|game| game.began);
         }
+        let steps = || begun.windows(2).filter(|pair| round(&pair[0]) == round(&pair[1]));
+        let is_down = |pair: &&[StageGame]| {
+            let is_told = pair[0].began.is_none() || pair[0].began != pair[1].began;
+            is_told && pair[0].at > pair[1].at
+        };
+        let is_down = 2 * steps().filter(is_down).count() > steps().count();
+        games.sort_by_key(round);
+        games.chunk_by_mut(|a, b| round(a) == round(b)).for_each(|games| as_begun(games, is_down));
+    } else if games.iter().all(|game| game.began.is_some()) {
+        games.sort_by_key(|game| game.began);
     }
-    (own, is_sorted)
+    OrderedGames { games, again, untagged, is_sorted }
+}
+
+/// Games in the order of play.
+struct OrderedGames {
+    games: Vec<StageGame>,
+    /// The games that were played again, and are left out.
+    again: Vec<StageGame>,
+    /// The games that had no Round tag where the others have one, each with the place that is free.
+    untagged: Vec<StageGame>,
+    /// True if Round tags tell another order than the file.
+    is_sorted: bool,
+}
+
+/// Puts the games of a round into the order of their tags, up or down, unless the times at which they began tell another one: an
+/// interrupted game that was begun again has a later time, and its file has the order of play.
+fn as_begun(games: &mut [StageGame], is_down: bool) {
+    let mut tagged = games.to_vec();
+    tagged.sort_by_key(|game| game.at);
+    if is_down {
+        tagged.reverse();
+    }
+    let as_told = |games: &[StageGame]| {
+        let mut latest = 0;
+        games.iter().filter_map(|game| game.began).all(|began| {
+            latest = latest.max(began);
+            latest < began + AT_ONCE
+        })
+    };
+    let is_known = games.iter().all(|game| game.began.is_some());
+    if is_known && !as_told(&tagged) {
+        tagged.reverse();
+    }
+    if !is_known || as_told(&tagged) {
+        games.copy_from_slice(&tagged);
+    }
+}
+
+/// Gives games without a Round tag the free place next to theirs at which their engines can have played; those games come back.
+fn fill_places(games: &mut [StageGame], tags: TagUse) -> Vec<StageGame> {
+    let all: Vec<(usize, StageGame, RoundGame)> =
+        (0..).zip(&*games).filter_map(|(at, game)| Some((at, *game, game.at?))).collect();
+    let played = |round: u32, id: Id| {
+        all.iter().filter(move |(_, game, at)| at.round == round && game.plays(id))
+    };
+    let most = |(_, game, at): &(usize, StageGame, RoundGame)| played(at.round, game.white).count();
+    let most = all.iter().map(most).max().unwrap_or(0);
+    let mut filled: Vec<StageGame> = Vec::new();
+    for (own, game) in (0_usize..).zip(games).filter(|(_, game)| game.at.is_none()) {
+        let can = |round: u32| {
+            let with = |id| played(round, id).all(|(_, other, _)| other.pair() == game.pair());
+            let has = played(round, game.white).count();
+            let is_open = if tags == TagUse::Numbers { has > 0 } else { has < most };
+            is_open && with(game.white) && with(game.black)
+        };
+        let near =
+            all.iter().filter(|(_, _, at)| can(at.round)).min_by_key(|(at, ..)| own.abs_diff(*at));
+        let Some((_, _, near)) = near else { continue };
+        let is_free = |place: &RoundGame| {
+            all.iter().all(|(_, _, at)| at != place)
+                && filled.iter().all(|one| one.at != Some(*place))
+        };
+        let places = (1..).map(|number| RoundGame { round: near.round, game: number });
+        game.at = places.take(all.len() + 1).find(is_free);
+        game.tag = Tag::Place;
+        filled.push(*game);
+    }
+    filled
 }
 
 /// True if Round tags tell rounds: nobody plays more than so many games of one, but for a few games that were made up for.
@@ -175,36 +253,44 @@ impl<'a> StageGames<'a> {
     ) -> (StageGames<'a>, Vec<String>) {
         let mut notes = Vec::new();
         games.sort_by_key(|game| game.part);
-        let read = games.len();
-        let mut known = HashSet::new();
+        let (mut known, mut copies) = (HashSet::new(), Vec::new());
         games.retain(|game| {
-            let key = (game.at, game.white, game.black, game.result);
-            game.moves.is_none_or(|moves| known.insert((key, moves)))
+            let key = (game.at, game.began, game.white, game.black, game.result);
+            let is_new = game.moves.is_none_or(|moves| known.insert((key, moves)));
+            copies.extend((!is_new).then_some(*game));
+            is_new
         });
-        let copies = read - games.len();
-        let (mut again, mut is_sorted) = (0, false);
+        let (mut again, mut untagged, mut is_sorted) = (Vec::new(), Vec::new(), false);
         let mut all = Vec::new();
         for part in games.chunk_by(|a, b| a.part == b.part) {
             for go in goes(part, tags) {
-                let (own, sorted) = in_order(go, tags);
-                again += go.len() - own.len();
-                is_sorted |= sorted;
-                all.extend(own);
+                let own = in_order(go, tags);
+                all.extend(own.games);
+                again.extend(own.again);
+                untagged.extend(own.untagged);
+                is_sorted |= own.is_sorted;
             }
         }
-        let stand = |games: usize| if games == 1 { "stands" } else { "stand" };
-        if copies > 0 {
-            let games = counted(copies, "game");
-            notes.push(format!("{games} {} twice, with the same moves", stand(copies)));
-        }
-        if again > 0 {
-            let games = counted(again, "game");
-            notes.push(format!("{games} {} twice; the later ones count", stand(again)));
+        let stage = StageGames { games: all, disqualified: Vec::new(), names };
+        for (games, what, behind) in [
+            (copies, ["stands", "stand"], " twice, with the same moves"),
+            (again, ["stands", "stand"], " twice; the later ones count"),
+            (
+                untagged,
+                ["has", "have"],
+                " no Round tag; the free place beside it is taken for its own",
+            ),
+        ] {
+            if !games.is_empty() {
+                let verb = what[usize::from(games.len() > 1)];
+                let number = counted(games.len(), "game");
+                notes.push(format!("{number} {verb}{behind}: {}", stage.list(&games)));
+            }
         }
         if is_sorted {
             notes.push("the files are not in the order of rounds; Round tags give it".to_owned());
         }
-        (StageGames { games: all, disqualified: Vec::new(), names }, notes)
+        (stage, notes)
     }
 
     /// The same by season 17's rule: so many crashes disqualify.
@@ -240,15 +326,16 @@ impl<'a> StageGames<'a> {
         self.meeting(game.white, game.black)
     }
 
-    /// The engines by first appearance, Black of the first game first.
-    pub(super) fn appearance(&self) -> Vec<Id> {
-        let mut order = Vec::new();
-        for id in self.games.iter().flat_map(|game| [game.black, game.white]) {
-            if !order.contains(&id) {
-                order.push(id);
-            }
-        }
-        order
+    /// The first of some games, each with its place: `3.1 A – B, 4.2 C – D and 7 more`.
+    pub(super) fn list(&self, games: &[StageGame]) -> String {
+        const MOST: usize = 3;
+        let one = |game: &StageGame| {
+            game.at.map_or_else(|| self.told(game), |at| format!("{at} {}", self.told(game)))
+        };
+        let told: Vec<String> = games.iter().take(MOST).map(one).collect();
+        let more = games.len().saturating_sub(MOST);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        told.join(", ") + &more
     }
 
     /// True if games have places of their own, but for a few that were tagged by mistake or made up for others.

@@ -64,6 +64,12 @@ fn played(like: &str, engines: usize, small: &[(&str, &str)]) -> Event {
     assert!(told.contains(" is over: "), "{told}");
     let stages = text.lines().filter(|line| *line == "[[stage]]").count();
     assert_eq!(event.records("stage-finished").len(), stages);
+    // Its games, in the order in which they ended, are what its formats give.
+    let (code, pgn) = event.ask(&["event", "export", "pgn"]);
+    assert_eq!(code, 0, "{pgn}");
+    event.write("all.pgn", &pgn);
+    let (code, told) = event.ask(&["event", "replay-games", "event.toml", "all.pgn"]);
+    assert_eq!(code, 0, "{told}");
     event
 }
 
