@@ -9,7 +9,7 @@ use std::{mem, slice};
 use tracing::debug;
 
 use super::check_shard::{KeptEntries, outcome};
-use super::choice::CheckChoice;
+use super::choice::{self, CheckChoice, ForgedOutput};
 use super::early_end::EarlyEnd;
 use super::receipt_to::{self, ReceiptTo};
 use super::reports::Reports;
@@ -21,14 +21,13 @@ use super::{log, note, tell, with_causes};
 use crate::batch::cache::ResultCache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
 use crate::cli::{CheckArgs, OutputFormat, ReportTo};
-use crate::files::outputs::{self, SameFile};
+use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::policy::allowlist::BUILT_IN;
 use crate::receipt::document::Receipt;
-use crate::receipt::sign;
 use crate::shard::checked::Checked;
 
 /// Judges and prints; the outcome is the worst of all entries, with a journal [`Exit::of_a_try`]. With `--watch`, again after
@@ -55,13 +54,8 @@ fn watched(args: &CheckArgs) -> anyhow::Result<Watched> {
 
 /// Refuses an output that is another's file, or one that decides: an entry, settings or a journal would be lost.
 fn files_apart(args: &CheckArgs, choice: &CheckChoice) -> Result<(), SameFile> {
-    let signature = args.receipt.as_deref().map(sign::beside);
-    let mut outputs = outputs::given(&[
-        ("--journal", args.journal.as_deref()),
-        ("--receipt", args.receipt.as_deref()),
-        ("the signature", signature.as_deref()),
-    ]);
-    outputs.extend(args.report.iter().filter_map(ReportTo::file));
+    let all = choice::outputs_of(args);
+    let outputs: Vec<NamedPath<'_>> = all.iter().map(|(words, path)| (*words, &**path)).collect();
     let mut inputs = outputs::given(&[
         ("the allow-list", choice.settings.allowlist.as_deref()),
         ("--config", args.config.as_deref()),
@@ -82,6 +76,10 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         Err(error) => {
             let why = with_causes(&error);
             tell(&why);
+            if matches!(error.downcast_ref(), Some(ForgedOutput::Led { .. })) {
+                // What tells of it would go there.
+                return Ok(Exit::Usage);
+            }
             match Reports::open(args, Surroundings::here()) {
                 Ok(reports) => reports.failed(&why, out)?,
                 Err(error) => tell(&with_causes(&error)),

@@ -8,13 +8,14 @@ use tracing::debug;
 use super::{NO_ENTRY, settings};
 use crate::batch::changed::{self, Before, Proposed, RepositoryChanges};
 use crate::batch::discover;
-use crate::cli::CheckArgs;
+use crate::cli::{CheckArgs, ReportPath};
 use crate::config::{Config, FILE_NAME, Folders};
 use crate::judge::settings::Settings;
 use crate::judge::waive;
 use crate::model::entry_report::ConfigFinding;
 use crate::model::text::shown;
 use crate::policy::allowlist::Allowlist;
+use crate::receipt::sign;
 
 /// The choices for one check.
 pub(super) struct CheckChoice {
@@ -44,6 +45,9 @@ impl CheckChoice {
             Some(rev) => Some(Branch { rev, changes: RepositoryChanges::since(rev, &here)? }),
             None => None,
         };
+        if let Some(branch) = &branch {
+            branch.outputs_stay_ours(args)?;
+        }
         let config = read_config(args, &here, branch.as_ref(), &mut notes)?;
         debug!(?config, "configuration");
         if let Some(branch) = &branch {
@@ -74,6 +78,42 @@ impl CheckChoice {
     }
 }
 
+/// The files that are written, with the words that name them.
+pub(super) fn outputs_of(args: &CheckArgs) -> Vec<(&'static str, PathBuf)> {
+    let receipt = args.receipt.clone();
+    let signature = receipt.as_deref().map(sign::beside);
+    let named =
+        [("--journal", args.journal.clone()), ("--receipt", receipt), ("the signature", signature)];
+    let named = named.into_iter().filter_map(|(words, path)| Some((words, path?)));
+    let reports = args.report.iter().filter_map(|report| match &report.path {
+        ReportPath::File(path) => Some(("--report", path.clone())),
+        ReportPath::Stdout => None,
+    });
+    named.chain(reports).collect()
+}
+
+/// A file that the command line names, which a branch under judgement has a hand in.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ForgedOutput {
+    /// Writing it would replace a file that the branch has chosen.
+    #[error(
+        "{option}: a link of this branch leads from {} to a file that would be replaced; name a file outside of the repository",
+        shown(path)
+    )]
+    Led {
+        /// The option that names it.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Its results would be believed.
+    #[error(
+        "--journal: {} was there before, and this branch may have brought it along; name a file outside of the repository",
+        shown(_0)
+    )]
+    Journal(PathBuf),
+}
+
 /// A branch under judgement: no file of it decides on anything, since its author wrote them.
 struct Branch<'a> {
     rev: &'a str,
@@ -81,6 +121,23 @@ struct Branch<'a> {
 }
 
 impl Branch<'_> {
+    /// Makes sure that nothing of the branch decides where an output goes, or what a journal holds.
+    fn outputs_stay_ours(&self, args: &CheckArgs) -> Result<(), ForgedOutput> {
+        let led = |path: &Path| self.changes.leads_elsewhere(path);
+        if let Some((option, path)) = outputs_of(args).into_iter().find(|(_, path)| led(path)) {
+            return Err(ForgedOutput::Led { option, path });
+        }
+        match &args.journal {
+            // (One that lies outside of the repository is not the branch's.)
+            Some(path)
+                if !changed::is_missing(path) && self.changes.touches(path).unwrap_or(false) =>
+            {
+                Err(ForgedOutput::Journal(path.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The configuration in a file that was named, or the nearest one above; as the target branch has it.
     fn config(
         &self,

@@ -1,8 +1,9 @@
 //! The comparison of a receipt with an entry.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::document::{EntryRecord, RECEIPT_SCHEMA, Receipt, limits_ms};
+use super::document::{EntryRecord, RECEIPT_SCHEMA, Receipt, Tool, limits_ms};
 use crate::judge::settings::GamesWanted;
 use crate::judge::{EntryDigest, file_sha256, program_sha256};
 use crate::model::entry_report::EngineOfFile;
@@ -125,7 +126,10 @@ pub(crate) fn compare(
     {
         broken.push(digest.single.summary.clone());
     }
-    if entry.verdict == Verdict::Accepted && by_findings(entry) != Verdict::Accepted {
+    let lacks_one = receipt.gate4k.version == env!("CARGO_PKG_VERSION")
+        && RULES.iter().any(|rule| !entry.findings.iter().any(|found| found.rule == rule.name));
+    if entry.verdict == Verdict::Accepted && (by_findings(entry) != Verdict::Accepted || lacks_one)
+    {
         broken.push(
             "its verdict does not follow from its findings: somebody has changed it".to_owned(),
         );
@@ -204,23 +208,48 @@ fn notes(receipt: &Receipt, entry: &EntryRecord) -> Vec<String> {
     for found in entry.findings.iter().filter(|found| found.waived.is_some()) {
         notes.push(format!("{}: {}", found.rule, found.summary));
     }
-    for tool in &receipt.tools {
-        let now = file_sha256(Path::new(&tool.path)).ok();
-        if now.is_none() {
-            notes.push(format!("this host has no {} at {}", tool.name, tool.path));
-        } else if now != tool.sha256 {
-            notes.push(format!("{} ({}) is another one on this host", tool.name, tool.path));
+    notes.extend(other_tools(&receipt.tools));
+    notes
+}
+
+/// The programs that are others on this host.
+fn other_tools(tools: &[Tool]) -> Vec<String> {
+    /// Bytes that are read of them all: whoever wrote the receipt chose the paths, and how often each stands there.
+    const MOST: u64 = 2 << 30;
+    let mut left = MOST;
+    let mut notes = Vec::new();
+    let mut sums: HashMap<&str, Option<String>> = HashMap::new();
+    for Tool { name, path, sha256 } in tools {
+        if !sums.contains_key(path.as_str()) {
+            let length = std::fs::metadata(path).map_or(0, |file| file.len());
+            let Some(rest) = left.checked_sub(length) else {
+                let most = Bytes(MOST);
+                notes.push(format!(
+                    "{name} ({path}) was not compared: the receipt names programs of more than {most}"
+                ));
+                continue;
+            };
+            left = rest;
+            sums.insert(path, file_sha256(Path::new(path)).ok());
+        }
+        match sums.get(path.as_str()).and_then(Option::as_ref) {
+            None => notes.push(format!("this host has no {name} at {path}")),
+            now if now != sha256.as_ref() => {
+                notes.push(format!("{name} ({path}) is another one on this host"));
+            }
+            Some(_) => {}
         }
     }
+    notes.dedup();
     notes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::rule::RuleId;
+    use crate::model::rule::{Rule, RuleId};
     use crate::model::verdict::Finding;
-    use crate::receipt::document::Tool;
+    use crate::receipt::document::FindingRecord;
     use crate::receipt::document::tests::receipt;
 
     fn digest() -> EntryDigest {
@@ -246,6 +275,16 @@ mod tests {
         let list = receipt.allowlist_sha256.clone();
         let found = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
         assert!(found.broken[0].contains("does not follow from its findings"), "{found:?}");
+        // Nor does one that says nothing of a rule.
+        let finding = |rule: &Rule| FindingRecord {
+            rule: rule.name.into(),
+            status: Status::Pass,
+            ..receipt.entries[0].findings[0].clone()
+        };
+        receipt.entries[0].findings = RULES.iter().map(finding).collect();
+        assert!(compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).broken.is_empty());
+        receipt.entries[0].findings.pop();
+        assert_eq!(compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).broken.len(), 1);
     }
 
     #[test]
@@ -256,6 +295,24 @@ mod tests {
         receipt.tools = vec![Tool { name: "xz".into(), path, sha256: None }];
         let found = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
         assert!(found.notes.iter().any(|note| note.contains("has no xz")), "{found:?}");
+    }
+
+    #[test]
+    fn programs_without_end_are_not_read() {
+        let huge = tempfile::NamedTempFile::new().unwrap();
+        huge.as_file().set_len(1 << 40).unwrap();
+        let small = tempfile::NamedTempFile::new().unwrap();
+        let tool = |file: &tempfile::NamedTempFile| Tool {
+            name: "xz".into(),
+            path: file.path().to_str().unwrap().into(),
+            sha256: Some(crate::model::text::sha256("")),
+        };
+        let notes = other_tools(&[tool(&huge), tool(&small)]);
+        assert!(matches!(&*notes, [one] if one.contains("was not compared")), "{notes:?}");
+        // One that is there a thousand times is read once: together they would be too many.
+        small.as_file().set_len(1 << 22).unwrap();
+        let notes = other_tools(&vec![tool(&small); 1000]);
+        assert!(matches!(&*notes, [one] if one.contains("is another one")), "{notes:?}");
     }
 
     #[test]

@@ -148,6 +148,44 @@ fn a_waiver_is_not_passed_on_by_a_link() {
     refused(&repository.judged("", &["entries/bad"]), "format", "entries/bad/engine");
 }
 
+fn no_output_goes_through_a_link_of_the_branch_and_no_journal_of_it_is_believed() {
+    let good = engine(GOOD);
+    let repository = Repository::new(&[
+        ("gate4k.toml", b"entries = [\"entries\"]\n"),
+        ("entries/a/engine", &good),
+        ("reports/old.xml", b"old"),
+    ]);
+    let precious = repository.runner.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    repository.link("gate4k.xml", precious.to_str().unwrap());
+    repository.link("reports", repository.runner.path().to_str().unwrap());
+    repository.write("kept.journal", "");
+    repository.write("entries/bad/engine", engine(BAD));
+    // Whatever else is wrong: a report that tells of it would go there as well.
+    repository.write("gate4k.toml", "no = text");
+    repository.commit();
+    for (word, says) in [
+        ("--report=junit=gate4k.xml", "--report: a link of this branch leads from gate4k.xml"),
+        ("--report=json=reports/precious", "a link of this branch leads from reports/precious"),
+        ("--receipt=gate4k.xml", "--receipt: a link of this branch"),
+        ("--journal=gate4k.xml", "--journal: a link of this branch"),
+        ("--journal=kept.journal", "kept.journal was there before"),
+    ] {
+        said(&[repository.check_with(word, "entries/bad")], 2, says);
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious", "{word}");
+    }
+    // What nobody has put there is written, and a file is replaced, whoever brought it along.
+    fs::remove_file(repository.path("gate4k.xml")).unwrap();
+    repository.write("gate4k.xml", "of the branch");
+    repository.write("gate4k.toml", "entries = [\"entries\"]\n");
+    repository.commit();
+    for word in ["--report=junit=gate4k.xml", "--journal=new.journal"] {
+        let told = repository.check_with(word, "entries/bad");
+        refused(&[told], "format", "entries/bad/engine");
+    }
+    assert!(fs::read_to_string(repository.path("gate4k.xml")).unwrap().contains("<testsuites"));
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_allow_list_behind_a_link_is_the_one_of_the_target_branch [Landlock, Git, Bash],
@@ -156,5 +194,6 @@ pub(crate) fn tests() -> Vec<Test> {
         slow an_added_file_of_settings_does_not_drop_those_above [Landlock, Git, Bash],
         slow an_allow_list_of_the_command_line_is_read_from_the_target_branch_too [Landlock, Git, Bash],
         slow a_waiver_is_not_passed_on_by_a_link [Landlock, Git, Bash],
+        slow no_output_goes_through_a_link_of_the_branch_and_no_journal_of_it_is_believed [Landlock, Git],
     ]
 }
