@@ -33,7 +33,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
             "etc_listing",
             "for f in /etc/*;do test \"$f\" = '/etc/*' || { echo ESCAPED;break;};done",
         )
-        .named(&[Open("/etc/")]),
+        .named(&[Open("/etc")]),
         victim("write").bare(&[Open("/file")]),
         victim("create").bare(&[Open("/new")]),
         victim("truncate"),
