@@ -138,6 +138,16 @@ fn quick_asks_only_what_can_reject() {
 }
 
 #[test]
+fn load_is_behind_no_way_of_writing_a_move() {
+    for (said, may_be_load) in [("bestmove E2E4", false), ("bestmove a1a1", true)] {
+        let (runs, _) = probe(&Puppets::new(|_| Act::Say(said.into())), &plan(true));
+        let main = &runs[0];
+        assert!(main.asks.iter().any(|ask| matches!(ask.answer, Answer::Illegal { .. })));
+        assert_eq!(main.strained, may_be_load, "{said}");
+    }
+}
+
+#[test]
 fn what_ends_whole_at_its_quit_is_seen_to_by_a_quick_check_as_well() {
     let (runs, _) = probe(&Puppets::new(|_| Act::Move), &plan(true));
     let quit = runs.iter().filter(|run| run.ending.how == EndHow::Quit);

@@ -379,6 +379,32 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_nobody_filled_is_no_forgotten_chmod() {
+        let mut run = testing::run(Purpose::Main)
+            .died(ExitHow::Status(126))
+            .exec(Some(0), "xz", ProgramClass::Listed)
+            .exec(Some(0), "cc", ProgramClass::Listed)
+            .exec(Some(0), "tmp.a", ProgramClass::OwnProduct)
+            .outcome(ExecOutcome::Denied)
+            .stderr("<stdin>:1:1: error: expected identifier");
+        run.execs[2].exit = Some(ExitHow::Status(1));
+        run.execs[3].asked = "/tmp/tmp.a".into();
+        let finding = of(run.clone());
+        let cause =
+            "after entry > cc ended with exit status 1: `<stdin>:1:1: error: expected identifier`";
+        assert!(finding.summary.ends_with(cause), "{}", finding.summary);
+        assert!(finding.help.contains("does with cc"), "{}", finding.help);
+        // A compiler that is given nothing fails as well.
+        run.execs[1].exit = Some(ExitHow::Status(1));
+        run.stderr_tail.push("xz: (stdin): File format not recognized".into());
+        let finding = of(run);
+        let cause =
+            "after entry > xz ended with exit status 1: `xz: (stdin): File format not recognized`";
+        assert!(finding.summary.ends_with(cause), "{}", finding.summary);
+        assert!(finding.help.contains("where the stub cuts it"), "{}", finding.help);
+    }
+
+    #[test]
     fn the_other_shell_makes_it_advice() {
         let failed = testing::run(Purpose::Main).died(ExitHow::Status(2));
         let mut bash = testing::run(Purpose::OtherShell);

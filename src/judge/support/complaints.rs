@@ -17,7 +17,8 @@ pub(crate) fn missing_modules(stderr: &[String]) -> Vec<String> {
         let linker = line
             .split_once("cannot find -l")
             .map(|(_, rest)| format!("lib{}.so", rest.split([':', ' ']).next().unwrap_or(rest)));
-        if let Some(name) = python.or(perl).or(loader).or(linker.as_deref()) {
+        let header = missing_header(line);
+        if let Some(name) = python.or(perl).or(loader).or(linker.as_deref()).or(header) {
             // The rest of the line may be anything; a name ends where its characters do.
             let name: String = name
                 .chars()
@@ -30,6 +31,33 @@ pub(crate) fn missing_modules(stderr: &[String]) -> Vec<String> {
         }
     }
     names
+}
+
+/// The libraries of rule 7.6 whose headers are no compiler's own, by what their headers' names begin with.
+const HEADERS: [(&str, &str); 9] = [
+    ("CL/", "libOpenCL.so"),
+    ("cuda", "libcuda.so"),
+    ("cublas", "libcublas.so"),
+    ("cudnn", "libcudnn.so"),
+    ("cufft", "libcufft.so"),
+    ("curand", "libcurand.so"),
+    ("nvrtc", "libnvrtc.so"),
+    ("numa", "libnuma.so"),
+    ("omp.h", "libgomp.so"),
+];
+
+/// The library of a header that a compiler did not find.
+fn missing_header(line: &str) -> Option<&'static str> {
+    let (_, rest) = line.split_once("fatal error: ")?;
+    let gcc = rest.strip_suffix(": No such file or directory");
+    let name = gcc.or_else(|| rest.strip_suffix(" file not found"))?.trim_matches('\'');
+    HEADERS.iter().find(|(begins, _)| name.starts_with(begins)).map(|(_, library)| *library)
+}
+
+/// True if a compiler said that the processor which it compiles for lacks an instruction that the source names.
+pub(crate) fn lacks_instruction(stderr: &[String]) -> bool {
+    let clang = |line: &str| line.contains("requires target feature") && line.contains("inlined");
+    stderr.iter().any(|line| line.contains("target specific option mismatch") || clang(line))
 }
 
 /// The commands that shells (and env) said they did not find.
@@ -102,11 +130,22 @@ mod tests {
             "/w/e: error while loading shared libraries: libfoo.so.1: cannot open shared object file",
             "OSError: libbar.so.1: cannot open shared object file: No such file or directory",
             "/usr/bin/ld: cannot find -lbaz: No such file or directory",
+            "<stdin>:1:10: fatal error: CL/cl.h: No such file or directory",
+            "<stdin>:1:10: fatal error: 'numa.h' file not found",
+            "<stdin>:1:10: fatal error: weights.h: No such file or directory",
         ]
         .map(str::to_owned);
         assert_eq!(
             missing_modules(&said),
-            ["torch", "Foo/Bar.pm", "libfoo.so.1", "libbar.so.1", "libbaz.so"]
+            [
+                "torch",
+                "Foo/Bar.pm",
+                "libfoo.so.1",
+                "libbar.so.1",
+                "libbaz.so",
+                "libOpenCL.so",
+                "libnuma.so"
+            ]
         );
     }
 }

@@ -253,10 +253,17 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
         why: format!(
             "it asked for {name}, which is allowed and which it did not find on this host"
         ),
-        help: format!(
-            "install {name} for the interpreter that the entry uses (`gate4k doctor` names the \
-             package) and check again"
-        ),
+        help: if name.contains(".so") {
+            format!(
+                "install {name} and, for an entry that compiles, what a compiler needs of it (`gate4k doctor` names the \
+                 packages of CUDA and OpenCL), and check again"
+            )
+        } else {
+            format!(
+                "install {name} for the interpreter that the entry uses (`gate4k doctor` names the \
+                 package) and check again"
+            )
+        },
         evidence: json!({"missing_library": name}),
     })
 }
@@ -309,7 +316,21 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
     refusal(run, host)
         .or_else(|| missing_command(run, host))
         .or_else(|| missing_library(run, policy))
+        .or_else(|| lacking_processor(run))
         .or_else(|| broken_by_layer(run, host))
+}
+
+/// The run compiles for the processor that it finds, and this one has not the instructions that its source names.
+fn lacking_processor(run: &Run) -> Option<Excuse> {
+    let native = run.execs.iter().any(|exec| exec.argv.iter().any(|word| word == "-march=native"));
+    (native && complaints::lacks_instruction(&run.stderr_tail)).then(|| Excuse {
+        over_limit: false,
+        why: "it compiles for the processor that it finds (-march=native), and this host's lacks an instruction that it \
+              names"
+            .into(),
+        help: "judge it on a host with a processor as that of the event's machine".into(),
+        evidence: json!({"refused": ["an instruction that this processor lacks"]}),
+    })
 }
 
 #[cfg(test)]
@@ -328,6 +349,20 @@ mod tests {
         assert_eq!(finding.status, Status::Undecided);
         assert!(finding.summary.contains("a mapping of 256 GiB"));
         assert!(finding.summary.contains("8 GiB of memory and 2 processors"));
+    }
+
+    #[test]
+    fn a_source_for_another_processor_is_excused_where_it_compiles_for_the_one_it_finds() {
+        let said = "x.h:39:1: error: inlining failed in call to ‘always_inline’ ‘_pext_u64’: target specific option mismatch";
+        let run = |argument: &str| {
+            let mut run = testing::run(Purpose::Main)
+                .exec(Some(0), "cc", crate::model::evidence::ProgramClass::Listed)
+                .stderr(said);
+            run.execs[1].argv.push(argument.into());
+            run
+        };
+        assert!(lacking_processor(&run("-march=native")).is_some());
+        assert!(lacking_processor(&run("-O2")).is_none());
     }
 
     #[test]

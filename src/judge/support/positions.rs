@@ -72,6 +72,11 @@ const POSITIONS: &[Listed] = &[
         "e2e4 f7f5 g1f3 e7e5 f3e5 g7g6 g2g4 d8g5 e5d3 g5e3 f1e2 e3e2 d1e2 f5e4 e1f1 a7a5 f2f4",
     ),
     // Castled, taken or promoted in the list, so that a check stands on the board which an engine that plays the move by halves does not see.
+    ("after-castling-short-white", "e2e3 g8h6 f1b5 f7f5 f2f3 g7g6 e3e4 f5e4 f3e4 f8g7 e1f1 e8g8"),
+    (
+        "after-castling-short-black",
+        "g1h3 e7e6 f2f4 f8b4 g2g3 f7f6 f1g2 e6e5 f4e5 f6e5 a2a3 e8f8 e1g1",
+    ),
     ("after-castling-long-white", "e2e4 d7d5 a2a3 d5e4 d2d3 c8f5 d3e4 d8d1 e1d1 b8c6 h2h3 e8c8"),
     ("after-castling-long-black", "d2d4 e7e5 d4e5 d7d6 c1f4 d6e5 d1d8 e8d8 b1c3 a7a6 e1c1"),
     ("after-en-passant-white", "f2f3 e7e5 e1f2 e5e4 a2a3 f8c5 d2d4 e4d3"),
@@ -310,6 +315,8 @@ mod tests {
     #[test]
     fn a_list_that_ends_with_a_move_of_two_halves_leaves_a_check() {
         for (name, last) in [
+            ("after-castling-short-white", "e8g8"),
+            ("after-castling-short-black", "e1g1"),
             ("after-castling-long-white", "e8c8"),
             ("after-castling-long-black", "e1c1"),
             ("after-en-passant-white", "e4d3"),

@@ -6,7 +6,7 @@ use nix::errno::Errno;
 
 use crate::judge::rules::commands;
 use crate::model::evidence::{
-    Answer, ExecOutcome, LaunchFailure, Limits, ProgramClass, Question, Run,
+    Answer, ExecOutcome, ExitHow, LaunchFailure, Limits, ProgramClass, Question, Run,
 };
 use crate::model::next_step::ENTRY;
 use crate::model::text::escape;
@@ -156,6 +156,38 @@ fn carriage_return(run: &Run) -> Option<String> {
     words.find(|word| word.ends_with("\\r")).map(|word| escape(word.as_bytes(), 80))
 }
 
+/// Commands that unpack: what comes after one that fails lacks its output, and fails as well.
+const UNPACKERS: [&str; 7] = ["xz", "unxz", "lzma", "gzip", "gunzip", "zcat", "bzip2"];
+/// Commands whose failure is the engine's own, or means nothing.
+const NO_TOOLS: [&str; 10] =
+    ["sh", "bash", "dash", "python", "python3", "pypy3", "perl", "sleep", "rm", "env"];
+
+/// A command of the start, such as a compiler, that failed: with its complaint, and the next step.
+fn failed_tool(run: &Run) -> Option<(String, String)> {
+    let failed = run.execs.iter().enumerate().filter(|(_, exec)| {
+        matches!(exec.class, ProgramClass::Listed | ProgramClass::Tolerated)
+            && matches!(exec.exit, Some(ExitHow::Status(1..)))
+            && !NO_TOOLS.contains(&&*exec.name)
+    });
+    let unpacks = |name: &str| UNPACKERS.contains(&name);
+    let (index, exec) = failed.min_by_key(|(index, exec)| (!unpacks(&exec.name), *index))?;
+    let own = |line: &str| line.split_once(": ").is_some_and(|(who, _)| unpacks(who));
+    let marks = ["error", "undefined reference", "cannot find"];
+    let complains = |line: &&String| match unpacks(&exec.name) {
+        true => own(line),
+        false => marks.iter().any(|mark| line.contains(mark)),
+    };
+    let complaint = run.stderr_tail.iter().find(complains).map(|line| wording::shorten(line, 160));
+    let complaint = complaint.map_or_else(String::new, |line| format!(": `{line}`"));
+    let help = if unpacks(&exec.name) {
+        "see that the payload begins where the stub cuts it (`tail -n +N`, `tail -c +N`), and that it is whole".to_owned()
+    } else {
+        format!("do by hand what the stub does with {}, and mend what it complains of", exec.name)
+    };
+    let exit = exec.exit.map(wording::exit_words).unwrap_or_default();
+    Some((format!("after {} ended with {exit}{complaint}", runs::lineage(run, Some(index))), help))
+}
+
 /// A program or module that it wanted in vain, where that is likely to be the reason.
 fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some(exec) = run.execs.iter().find(|exec| commands::is_denied(exec)) {
@@ -183,6 +215,10 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
             "end the first line of what you pack with LF alone: `tr -d '\\r' <engine.py` before it is packed".to_owned(),
         ));
     }
+    let modules = complaints::missing_modules(&run.stderr_tail);
+    if let Some(cause) = failed_tool(run).filter(|_| modules.is_empty()) {
+        return Some(cause);
+    }
     let unrunnable = run
         .execs
         .iter()
@@ -207,7 +243,7 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
             format!("do without {name}: rule 7.5 does not list it, and it would be refused"),
         ));
     }
-    let Some(module) = complaints::missing_modules(&run.stderr_tail).into_iter().next() else {
+    let Some(module) = modules.into_iter().next() else {
         let call = refused_access::calls(run).next()?;
         return Some((
             format!("after the sandbox had refused it {call}"),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use shakmaty::Chess;
 
 use super::stall::StallDetector;
-use crate::engine::uci::{OptionLine, Reply, parse, speaks_of_book};
+use crate::engine::uci::{MoveFault, OptionLine, Reply, parse, speaks_of_book};
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::judge::support::runs;
 use crate::model::evidence::{
@@ -306,10 +306,11 @@ impl Inner {
             last_info: self.last_info.take(),
             other: self.other.take(),
         };
-        self.strained |= match ask.answer {
+        self.strained |= match &ask.answer {
             Answer::Timeout => !ask.was_cut() && !self.only_waited,
             // A program that is not there (a shell's 126 and 127) no host brings in time.
             Answer::Ended(Some(ExitHow::Status(126 | 127))) => false,
+            Answer::Illegal { why, .. } if is_a_way_of_writing(why) => false,
             // One that races against a sleep or a clock of its own may lose only where others compute: it ends, or has
             // no move by then.
             Answer::NotTaken | Answer::Ended(_) | Answer::Illegal { .. } => true,
@@ -475,6 +476,12 @@ impl Inner {
             transcript: self.wire.observer().transcript.clone(),
         }
     }
+}
+
+/// True for a move that is written in another way than UCI's, as the engine writes all of its kind: no load is behind that.
+fn is_a_way_of_writing(why: &str) -> bool {
+    use MoveFault::{Algebraic, PromotionLetter, Separator, UpperCase};
+    [UpperCase, Algebraic, Separator, PromotionLetter].iter().any(|fault| fault.to_string() == why)
 }
 
 /// A name without blanks, signs and capitals, to recognize an option however it is written.
