@@ -133,17 +133,7 @@ fn in_order(go: &[StageGame], tags: TagUse) -> OrderedGames {
     let round = |game: &StageGame| game.at.map(|at| at.round);
     let is_sorted = is_told && !games.is_sorted_by_key(round);
     if is_told {
-        // Two games at a time stand in the order in which they ended, so that their times say whether tags go up or down.
-        let mut begun = games.clone();
-        if games.iter().all(|game| game.began.is_some()) {
-            begun.sort_by_key(|game| game.began);
-        }
-        let steps = || begun.windows(2).filter(|pair| round(&pair[0]) == round(&pair[1]));
-        let is_down = |pair: &&[StageGame]| {
-            let is_told = pair[0].began.is_none() || pair[0].began != pair[1].began;
-            is_told && pair[0].at > pair[1].at
-        };
-        let is_down = 2 * steps().filter(is_down).count() > steps().count();
+        let is_down = tags == TagUse::Places && goes_down(&games);
         games.sort_by_key(round);
         games.chunk_by_mut(|a, b| round(a) == round(b)).for_each(|games| as_begun(games, is_down));
     } else if games.iter().all(|game| game.began.is_some()) {
@@ -161,6 +151,29 @@ struct OrderedGames {
     untagged: Vec<StageGame>,
     /// True if Round tags tell another order than the file.
     is_sorted: bool,
+}
+
+/// True if the tags of nearly all rounds go down, as those of boards that are played from the last one on. Of a round whose games all
+/// began at once nothing tells it but many of them: two at a time may begin and end in any order.
+fn goes_down(games: &[StageGame]) -> bool {
+    const MANY: usize = 4;
+    let mut begun = games.to_vec();
+    if games.iter().all(|game| game.began.is_some()) {
+        begun.sort_by_key(|game| game.began);
+    }
+    let of = |game: &StageGame| game.at.map(|at| at.round);
+    begun.sort_by_key(of);
+    let mut down = 0;
+    let mut all = 0;
+    for round in begun.chunk_by(|a, b| of(a) == of(b)) {
+        let (Some(first), Some(last)) = (round.first(), round.last()) else { continue };
+        let lasted = last.began.zip(first.began).map_or(AT_ONCE, |(last, first)| last - first);
+        if round.len() > 1 && (lasted >= AT_ONCE || round.len() >= MANY) {
+            all += 1;
+            down += usize::from(first.at > last.at);
+        }
+    }
+    5 * (all - down) <= all && down > 0
 }
 
 /// Puts the games of a round into the order of their tags, up or down, unless the times at which they began tell another one: an
