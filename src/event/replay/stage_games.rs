@@ -357,9 +357,8 @@ impl<'a> StageGames<'a> {
         (self.games.len() - places.len()) * 5 <= self.games.len()
     }
 
-    /// The rounds, in order. Two rounds with the same pairs are one of double games where `doubled`.
-    pub(super) fn rounds(&self, doubled: bool) -> Vec<Vec<StageGame>> {
-        let each = if doubled { 2 } else { 1 };
+    /// The rounds, in order, each of so many games of a pair. Two rounds with the same pairs are one of double games.
+    pub(super) fn rounds(&self, each: usize) -> Vec<Vec<StageGame>> {
         let key = |game: &StageGame| (game.part, game.at.map(|at| at.round));
         let is_told = tells_rounds(&self.games, each);
         let mut rounds: Vec<Vec<StageGame>> = Vec::new();
@@ -382,7 +381,7 @@ impl<'a> StageGames<'a> {
         if is_told {
             rounds.sort_by_key(|round| round.first().map(key));
         }
-        if doubled {
+        if each == 2 {
             let pairs = |round: &[StageGame]| -> BTreeSet<(Id, Id)> {
                 round.iter().map(StageGame::pair).collect()
             };
@@ -453,7 +452,7 @@ mod tests {
         let (stage, notes) = StageGames::new(games, &[], TagUse::Places);
         assert_eq!((stage.games.len(), notes.len()), (6, 2));
         assert_eq!(stage.games[0].number, 6);
-        assert_eq!(stage.rounds(false).len(), 3);
+        assert_eq!(stage.rounds(1).len(), 3);
     }
 
     #[test]
@@ -465,7 +464,7 @@ mod tests {
             game(3, 2, 2, 3, 2),
         ];
         let (stage, _) = StageGames::new(games, &[], TagUse::Places);
-        assert_eq!(stage.rounds(true).len(), 1);
-        assert_eq!(stage.rounds(false).len(), 2);
+        assert_eq!(stage.rounds(2).len(), 1);
+        assert_eq!(stage.rounds(1).len(), 2);
     }
 }
