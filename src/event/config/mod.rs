@@ -3,6 +3,7 @@
 mod engines_file;
 mod frd;
 mod leagues;
+mod names;
 mod previous;
 mod raw_stage;
 mod sources;
@@ -34,6 +35,7 @@ use crate::model::source_place::{Misplaced, TextMistake, with_suggestion};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
+use names::slug;
 pub(crate) use template::{Contestants, Like, NoEntries, books_of, template};
 
 /// An error that keeps an event from being played as it is written.
@@ -343,9 +345,7 @@ impl EventConfig {
             interruption: raw.interruption,
             crash_limit: raw.crash_limit,
         })?;
-        if slug(raw.event.get_ref()).is_empty() {
-            return Err((raw.event.span(), "the event's name needs a letter or digit".into()));
-        }
+        names::told(&raw.event, names::no_name)?;
         let mut list: Vec<(RawEntry, Option<Trusted>)> =
             raw.entry.into_iter().map(|entry| (entry, None)).collect();
         for engine in raw.engine {
@@ -465,14 +465,11 @@ fn entries(
     here: &Path,
     files: EntryFiles,
 ) -> Result<Vec<EventEntry>, TextMistake> {
-    let mut names = BTreeSet::new();
+    let mut met = BTreeSet::new();
     let mut seeds = BTreeSet::new();
     for (entry, _) in &list {
-        let name = slug(entry.name.get_ref());
-        if name.is_empty() {
-            return Err((entry.name.span(), "the name needs a letter or digit".into()));
-        }
-        if !names.insert(name) {
+        names::told(&entry.name, names::no_entry_name)?;
+        if !met.insert(slug(entry.name.get_ref())) {
             let what = "another entry is called the same, or nearly; give each a name of its own";
             return Err((entry.name.span(), what.into()));
         }
@@ -532,19 +529,6 @@ fn mean(raw: Spanned<f64>) -> Result<f64, TextMistake> {
     } else {
         Err((span, "the mean of all ratings is a number such as 2500".into()))
     }
-}
-
-/// A name as part of an id: small letters and digits, all else one hyphen; dots stay.
-fn slug(text: impl AsRef<str>) -> String {
-    let mut out = String::new();
-    for c in text.as_ref().chars() {
-        if c.is_alphanumeric() || c == '.' {
-            out.extend(c.to_lowercase());
-        } else if !out.ends_with('-') {
-            out.push('-');
-        }
-    }
-    out.trim_matches(['-', '.']).to_owned()
 }
 
 #[cfg(test)]

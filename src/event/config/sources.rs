@@ -62,6 +62,11 @@ pub(super) fn sources(
     };
     let wrong = |what: String| (from.span(), what);
     let list = from.get_ref().list();
+    if list.is_empty() {
+        return Err(wrong(
+            "name the places that its engines come from, or leave `from` out".into(),
+        ));
+    }
     let mut met = BTreeSet::new();
     let mut open = None;
     for text in list {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
@@ -12,9 +13,10 @@ use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, 
 use super::super::schedule::BookPolicy;
 use super::super::stage::{PlacesTaken, SeatDraw, Stage, StageFormat, Updates};
 use super::super::terms::{StageTerms, plain};
+use super::names::{self, slug};
 use super::raw_stage::{RawBooks, RawStage};
 use super::sources::{self, Events, Sources, sources};
-use super::{EventEntry, RawPolicy, slug};
+use super::{EventEntry, RawPolicy};
 use crate::game::clock::TimeControl;
 use crate::model::game::variant::Variant;
 use crate::model::source_place::{TextMistake, nearest};
@@ -100,10 +102,12 @@ fn give(stages: &mut [Stage]) {
 }
 
 /// The places of a stage that later stages take.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Taken {
     /// The last place.
     last: usize,
+    /// The text that takes it.
+    at: Range<usize>,
     /// True if a playoff breaks its ties.
     is_played_off: bool,
 }
@@ -123,7 +127,10 @@ fn taken(
         }
         for (stage, places) in found.places {
             let last = places.into_iter().max().unwrap_or(0);
-            taken[stage].last = taken[stage].last.max(last);
+            if last > taken[stage].last {
+                taken[stage].last = last;
+                taken[stage].at = one.from.as_ref().map_or(0..0, Spanned::span);
+            }
         }
     }
     Ok(taken)
@@ -137,11 +144,9 @@ fn stage(
     before: &mut Before<'_>,
 ) -> Result<Stage, TextMistake> {
     let number = before.stages.len();
+    names::told(&one.name, names::no_name)?;
     if before.stages.iter().any(|stage| slug(&stage.name) == slug(one.name.get_ref())) {
         return Err((one.name.span(), "another stage is called the same".into()));
-    }
-    if slug(one.name.get_ref()).is_empty() {
-        return Err((one.name.span(), "the name needs a letter or digit".into()));
     }
     let variant = variant(&one, of_all, before.entries)?;
     let known = |name: &str| before.stages.iter().position(|stage| stage.name == name);
@@ -222,8 +227,16 @@ fn stage(
         Some(promote) => *promote.get_ref(),
         None => last.max(least),
     };
+    if last > most {
+        let what = format!(
+            "{} has no place {last}: {} play in it",
+            one.name.get_ref(),
+            counted(seats, "engine")
+        );
+        return Err((taken.at, what));
+    }
     if promote < least || promote > most || promote < last {
-        let what = if promote < last && last <= most {
+        let what = if promote < last {
             format!("a later stage takes place {last} of this one; {promote} go on")
         } else if least == most {
             format!("{least} go on from a playoff for {}", counted(least, "spot"))

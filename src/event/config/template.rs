@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{frd, leagues, slug};
+use super::names::{no_entry_name, slug};
+use super::{frd, leagues};
 use crate::batch::discover;
 use crate::model::text::shown;
 use crate::runner::spec::{self, Asked, EngineSource, SpecError};
@@ -585,7 +586,8 @@ fn listed(words: &[String]) -> String {
 
 /// A file's name as that of its entry; another where `event run` would not take it beside those before.
 fn distinct(file: &str, number: usize, slugs: &mut BTreeSet<String>) -> String {
-    let base = if slug(file).is_empty() { format!("entry {number}") } else { file.to_owned() };
+    let base =
+        if no_entry_name(file).is_some() { format!("entry {number}") } else { file.to_owned() };
     let mut name = base.clone();
     let mut more = 2;
     while !slugs.insert(slug(&name)) {

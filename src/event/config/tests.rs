@@ -64,6 +64,8 @@ fn mistakes_are_told_at_their_place() {
         ("\"seeds\"", "\"ranking\"", "17:8: the first stage is drawn by"),
         ("\"4k\"", "\"swis\"", "did you mean \"swiss\"?"),
         ("promote = 2", "promote = 3", "19:11: from 1 to 2"),
+        ("name = \"B\"", "name = \"B\\nC\"", "10:8: a name is one line"),
+        ("name = \"B\"", "name = \"Bye\"", "10:8: a game against it would be read as a bye"),
     ] {
         let told = wrong(&event(STAGES).replace(from, to));
         assert!(told.contains(expected), "{expected:?} is not in {told}");

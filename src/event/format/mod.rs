@@ -60,6 +60,10 @@ impl Format {
             Format::Knockout(Knockout { draw: BracketDraw::PreSeeded { .. }, .. }) => {
                 (seats == 32, "the bracket \"edps8-rrc\" is of 32".to_owned())
             }
+            Format::Knockout(Knockout { bronze: Some(_), .. }) => (
+                (4..=1000).contains(&seats),
+                "a knockout with a match for the third place is of 4 to 1000".to_owned(),
+            ),
             Format::Knockout(_) => {
                 ((2..=1000).contains(&seats), "a knockout is of 2 to 1000".to_owned())
             }

@@ -95,7 +95,7 @@ pub(in crate::event) fn formats(seats: usize) -> Vec<Format> {
         all.push(Format::Knockout(Knockout {
             draw,
             pairs: vec![number(1), number(2), number(3)],
-            bronze: seats.is_multiple_of(2).then(|| number(2)),
+            bronze: (seats > 3 && seats.is_multiple_of(2)).then(|| number(2)),
             early,
             white_first: if early { WhiteFirst::Lower } else { WhiteFirst::Upper },
         }));

@@ -271,3 +271,44 @@ fn a_knockout_whose_file_ends_early_is_one_difference() {
         ["matches match 4: c – a; d – c, c – b; b – a, a – d"].map(|_| told(10)[0].clone())
     );
 }
+
+/// The lower seed has White first, and a match may be won by it: who is seeded how is in the event's own file.
+#[test]
+fn the_seeds_of_the_file_tell_the_colours_after_an_upset() {
+    let cup = "[[stage]]\nname = \"Cup\"\ndraw = \"seeds\"\n\
+               format = { knockout = { bracket = \"equal-distance\", pairs = [1] } }\n";
+    let engine = |name: char| format!("[[engine]]\nname = \"{name}\"\ncmd = \"x\"\n");
+    let own: String = "abcd".chars().map(engine).collect::<String>() + cup;
+    let rows: Vec<Row> = [(1, "ca"), (2, "db"), (3, "cb")]
+        .into_iter()
+        .flat_map(|(number, pair)| {
+            let better = if number == 1 { "c" } else { "b" };
+            [(&pair[..1], &pair[1..], 1), (&pair[1..], &pair[..1], 2)].map(
+                |(white, black, game)| {
+                    let result = if white == better { "1-0" } else { "0-1" };
+                    row("Cup", &format!("{number}.{game}"), white, black, result)
+                },
+            )
+        })
+        .collect();
+    assert_eq!(differences(&games(&own, &rows), 0), [""; 0]);
+    assert_eq!(differences(&games(cup, &rows), 0), ["colours match 3, game 1: b – c; c – b"]);
+    // Other seeds than those of the bracket explain nothing, and the games tell.
+    let other: String = "acbd".chars().map(engine).collect::<String>() + cup;
+    let replay = games(&other, &rows);
+    assert_eq!(differences(&replay, 0), ["colours match 3, game 1: b – c; c – b"]);
+}
+
+#[test]
+fn a_swiss_of_three_games_a_pair_is_read_as_it_was_played() {
+    let rows = swiss_rows(7, 3, 4, &[]);
+    assert_eq!(differences(&games(&swiss(3, 4), &rows), 0), [""; 0]);
+    let mut less = rows.clone();
+    less.remove(4);
+    let told = differences(&games(&swiss(3, 4), &less), 0);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("games round 1: 3 games with the colours in turn; 2 of 1.4 "),
+        "{told:?}"
+    );
+}

@@ -149,28 +149,21 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
         // An engine that was promoted and does not play has no seat: the games tell those of the others.
         let given =
             given.filter(|ids| BTreeSet::from_iter(ids) == BTreeSet::from_iter(&stage.roster()));
-        let mut byes = Vec::new();
-        let mut places: Option<Vec<Vec<Id>>> = None;
-        match &planned.format {
-            Format::RoundRobin(format) => league::round_robin(format, &stage, given, &mut told),
-            Format::Match(format) => {
-                places = Some(league::match_(format, &stage, given, &mut told))
+        let taken = level.through.len();
+        let with = |given: Option<Vec<Id>>| compared(planned, &stage, taken, given, told.clone());
+        let compared = match (given, own_seeds(plan, planned, &stage)) {
+            // The games tell the seats, unless the file's own seeds explain them as well.
+            (None, Some(seeds)) => {
+                let (own, played) = (with(Some(seeds)), with(None));
+                if own.told.differences.len() <= played.told.differences.len() {
+                    own
+                } else {
+                    played
+                }
             }
-            Format::Playoff(format) => {
-                let taken = level.through.len();
-                places = Some(league::playoff(format, taken, &stage, given, &mut told));
-            }
-            Format::Knockout(format) => {
-                places =
-                    Some(bracket::knockout(format, &stage, given, planned.tags.len(), &mut told));
-            }
-            Format::Swiss(format) => {
-                byes = rounds::swiss(System::Monrad(*format), &stage, given, &mut told);
-            }
-            Format::Dutch(format) => {
-                byes = rounds::swiss(System::Dutch(*format), &stage, given, &mut told);
-            }
-        }
+            (given, _) => with(given),
+        };
+        let Compared { mut told, byes, places } = compared;
         variants(planned, &stage, &games, &mut told);
         let unfinished = stage.games.iter().filter(|game| game.result == GameResult::Unfinished);
         let unfinished: Vec<StageGame> = unfinished.copied().collect();
@@ -204,6 +197,67 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
         out.stages.push(told);
     }
     Ok(out)
+}
+
+/// A stage that was compared with its format.
+struct Compared {
+    told: StageReplay,
+    /// The engines that had byes in a Swiss.
+    byes: Vec<Id>,
+    /// The places that the format itself gives.
+    places: Option<Vec<Vec<Id>>>,
+}
+
+/// Compares a stage with its format, in which so many spots are taken without a game.
+fn compared(
+    planned: &PlannedStage,
+    stage: &StageGames<'_>,
+    taken: usize,
+    given: Option<Vec<Id>>,
+    mut told: StageReplay,
+) -> Compared {
+    let out = &mut told;
+    let (mut byes, mut places) = (Vec::new(), None);
+    match &planned.format {
+        Format::RoundRobin(format) => league::round_robin(format, stage, given, out),
+        Format::Match(format) => places = Some(league::match_(format, stage, given, out)),
+        Format::Playoff(format) => {
+            places = Some(league::playoff(format, taken, stage, given, out));
+        }
+        Format::Knockout(format) => {
+            places = Some(bracket::knockout(format, stage, given, planned.tags.len(), out));
+        }
+        Format::Swiss(format) => byes = rounds::swiss(System::Monrad(*format), stage, given, out),
+        Format::Dutch(format) => byes = rounds::swiss(System::Dutch(*format), stage, given, out),
+    }
+    Compared { told, byes, places }
+}
+
+/// The seats by the seeds of the event file, for a stage in which its engines begin and whose first round gives them else.
+fn own_seeds(plan: &EventPlan, planned: &PlannedStage, stage: &StageGames<'_>) -> Option<Vec<Id>> {
+    let is_of_rounds =
+        matches!(&planned.format, Format::Knockout(_) | Format::Swiss(_) | Format::Dutch(_));
+    let begins = planned.seating == Seating::AsPlayed && planned.from.is_empty();
+    if is_of_rounds && begins { by_seeds(plan, stage) } else { None }
+}
+
+/// The engines of a stage by the seeds of the event file; none where it lacks one of them.
+fn by_seeds(plan: &EventPlan, stage: &StageGames<'_>) -> Option<Vec<Id>> {
+    // By the first words, as many of them as two that begin alike need.
+    let seed = |id: &Id| {
+        let own = words(stage.name(*id));
+        let common = |name: &String| {
+            words(name).iter().zip(&own).take_while(|(one, other)| one == other).count()
+        };
+        let most = plan.engines.iter().map(common).max().filter(|most| *most > 0)?;
+        plan.engines.iter().position(|name| common(name) == most)
+    };
+    let roster = stage.roster();
+    let seeds: Option<Vec<(usize, Id)>> =
+        roster.into_iter().map(|id| Some((seed(&id)?, id))).collect();
+    let mut seeds = seeds?;
+    seeds.sort_unstable();
+    Some(seeds.into_iter().map(|(_, id)| id).collect())
 }
 
 /// The words of a name or tag, in small letters.
@@ -298,23 +352,13 @@ fn seats(
             Some(roster)
         }
         Seating::Seeds => {
-            // By the first words, as many of them as two that begin alike need.
-            let seed = |id: &Id| {
-                let own = words(stage.name(*id));
-                let common = |name: &String| {
-                    words(name).iter().zip(&own).take_while(|(one, other)| one == other).count()
-                };
-                let most = plan.engines.iter().map(common).max().filter(|most| *most > 0)?;
-                plan.engines.iter().position(|name| common(name) == most)
-            };
-            if roster.iter().any(|id| seed(id).is_none()) {
+            let seeds = by_seeds(plan, stage);
+            if seeds.is_none() {
                 out.notes.push(
                     "not every engine has a seed in the event file; the games tell".to_owned(),
                 );
-                return None;
             }
-            roster.sort_by_key(seed);
-            Some(roster)
+            seeds
         }
         Seating::Ranking => ranked,
         Seating::ReversedRanking => ranked.map(|ranked| ranked.into_iter().rev().collect()),

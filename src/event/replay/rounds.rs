@@ -82,14 +82,16 @@ impl System {
     fn open(self, rounds: &[Vec<StageGame>]) -> Vec<(usize, StageGame)> {
         let mut open = Vec::new();
         for (round, games) in rounds.iter().enumerate() {
-            for game in games {
-                let own = games.iter().filter(|other| other.pair() == game.pair()).count();
-                if game.result == GameResult::Unfinished {
-                    open.push((round, *game));
-                }
-                if own < self.games() {
-                    open.push((round, StageGame { white: game.black, black: game.white, ..*game }));
-                }
+            for own in encounters(games) {
+                let without = own.iter().filter(|game| game.result == GameResult::Unfinished);
+                open.extend(without.map(|game| (round, *game)));
+                let turned = own.last().map(|game| StageGame {
+                    white: game.black,
+                    black: game.white,
+                    ..*game
+                });
+                let missing = self.games().saturating_sub(own.len());
+                open.extend(turned.into_iter().cycle().take(missing).map(|game| (round, game)));
             }
         }
         open.iter_mut().for_each(|(_, game)| game.result = GameResult::Draw);
@@ -99,23 +101,14 @@ impl System {
     /// The encounters of a round, White of the first game before Black. Where that game is missing, the tag of the second one, an
     /// even number, tells it.
     fn meetings(self, games: &[StageGame]) -> Vec<(Id, Id)> {
-        let mut all: Vec<(Id, Id)> = Vec::new();
-        for game in games {
-            let own = games.iter().filter(|other| other.pair() == game.pair()).count();
-            let is_even = game.at.is_some_and(|at| {
-                let before = RoundGame { game: at.game.wrapping_sub(1), ..at };
-                at.game.is_multiple_of(2) && games.iter().all(|other| other.at != Some(before))
-            });
-            let is_second = own < self.games() && game.tag == Tag::Place && is_even;
-            if !all.iter().any(|(a, b)| (*a.min(b), *a.max(b)) == game.pair()) {
-                all.push(if is_second {
-                    (game.black, game.white)
-                } else {
-                    (game.white, game.black)
-                });
-            }
-        }
-        all
+        let meeting = |own: Vec<StageGame>| {
+            let game = *own.first()?;
+            let is_even = game.at.is_some_and(|at| at.game.is_multiple_of(2));
+            let is_second =
+                self.games() == 2 && own.len() == 1 && game.tag == Tag::Place && is_even;
+            Some(if is_second { (game.black, game.white) } else { (game.white, game.black) })
+        };
+        encounters(games).into_iter().filter_map(meeting).collect()
     }
 
     /// The seats that the first round tells.
@@ -156,6 +149,18 @@ impl System {
     }
 }
 
+/// The games of each pair of a round, in the order of their first ones.
+fn encounters(games: &[StageGame]) -> Vec<Vec<StageGame>> {
+    let mut all: Vec<Vec<StageGame>> = Vec::new();
+    for game in games {
+        match all.iter_mut().find(|own| own[0].pair() == game.pair()) {
+            Some(own) => own.push(*game),
+            None => all.push(vec![*game]),
+        }
+    }
+    all
+}
+
 /// Compares a Swiss; the points of byes by engine come back.
 ///
 /// A game that is missing or has no result counts in later rounds as it agrees best with these.
@@ -167,7 +172,7 @@ pub(super) fn swiss(
 ) -> Vec<Id> {
     let roster = stage.roster();
     let system = system.as_played(stage, out);
-    let rounds = stage.rounds(system.games() == 2);
+    let rounds = stage.rounds(system.games());
     let Some(first) = rounds.first() else { return Vec::new() };
     if given.is_none() {
         out.notes.push("the first round gives the seeds, and agrees by that".to_owned());
@@ -320,21 +325,16 @@ fn one_round(
             (at(), stage.meeting(white, black), stage.meeting(played.0, played.1))
         });
     }
-    if system.games() == 2 {
-        for game in games {
-            let own: Vec<&StageGame> =
-                games.iter().filter(|other| other.pair() == game.pair()).collect();
-            if own.first() == Some(&game) {
-                let is_double = matches!(own[..], [one, two] if one.white == two.black);
-                out.compare(ComparisonKind::Games, is_double, || {
-                    (
-                        at(),
-                        "a game with each colour".to_owned(),
-                        format!("{} of {}", own.len(), stage.list(&[*game])),
-                    )
-                });
-            }
-        }
+    let each = system.games();
+    for own in encounters(games).into_iter().filter(|_| each > 1) {
+        let turns = own.windows(2).all(|two| two[0].white == two[1].black);
+        out.compare(ComparisonKind::Games, turns && own.len() == each, || {
+            let expected = match each {
+                2 => "a game with each colour".to_owned(),
+                _ => format!("{each} games with the colours in turn"),
+            };
+            (at(), expected, format!("{} of {}", own.len(), stage.list(&own[..1])))
+        });
     }
     // The worst pair plays first; pairs that differ say nothing about the order.
     let order: Vec<(Id, Id)> =

@@ -133,17 +133,7 @@ fn in_order(go: &[StageGame], tags: TagUse) -> OrderedGames {
     let round = |game: &StageGame| game.at.map(|at| at.round);
     let is_sorted = is_told && !games.is_sorted_by_key(round);
     if is_told {
-        // Two games at a time stand in the order in which they ended, so that their times say whether tags go up or down.
-        let mut begun = games.clone();
-        if games.iter().all(|game| game.began.is_some()) {
-            begun.sort_by_key(|game| game.began);
-        }
-        let steps = || begun.windows(2).filter(|pair| round(&pair[0]) == round(&pair[1]));
-        let is_down = |pair: &&[StageGame]| {
-            let is_told = pair[0].began.is_none() || pair[0].began != pair[1].began;
-            is_told && pair[0].at > pair[1].at
-        };
-        let is_down = 2 * steps().filter(is_down).count() > steps().count();
+        let is_down = tags == TagUse::Places && goes_down(&games);
         games.sort_by_key(round);
         games.chunk_by_mut(|a, b| round(a) == round(b)).for_each(|games| as_begun(games, is_down));
     } else if games.iter().all(|game| game.began.is_some()) {
@@ -161,6 +151,29 @@ struct OrderedGames {
     untagged: Vec<StageGame>,
     /// True if Round tags tell another order than the file.
     is_sorted: bool,
+}
+
+/// True if the tags of nearly all rounds go down, as those of boards that are played from the last one on. Of a round whose games all
+/// began at once nothing tells it but many of them: two at a time may begin and end in any order.
+fn goes_down(games: &[StageGame]) -> bool {
+    const MANY: usize = 4;
+    let mut begun = games.to_vec();
+    if games.iter().all(|game| game.began.is_some()) {
+        begun.sort_by_key(|game| game.began);
+    }
+    let of = |game: &StageGame| game.at.map(|at| at.round);
+    begun.sort_by_key(of);
+    let mut down = 0;
+    let mut all = 0;
+    for round in begun.chunk_by(|a, b| of(a) == of(b)) {
+        let (Some(first), Some(last)) = (round.first(), round.last()) else { continue };
+        let lasted = last.began.zip(first.began).map_or(AT_ONCE, |(last, first)| last - first);
+        if round.len() > 1 && (lasted >= AT_ONCE || round.len() >= MANY) {
+            all += 1;
+            down += usize::from(first.at > last.at);
+        }
+    }
+    5 * (all - down) <= all && down > 0
 }
 
 /// Puts the games of a round into the order of their tags, up or down, unless the times at which they began tell another one: an
@@ -344,9 +357,8 @@ impl<'a> StageGames<'a> {
         (self.games.len() - places.len()) * 5 <= self.games.len()
     }
 
-    /// The rounds, in order. Two rounds with the same pairs are one of double games where `doubled`.
-    pub(super) fn rounds(&self, doubled: bool) -> Vec<Vec<StageGame>> {
-        let each = if doubled { 2 } else { 1 };
+    /// The rounds, in order, each of so many games of a pair. Two rounds with the same pairs are one of double games.
+    pub(super) fn rounds(&self, each: usize) -> Vec<Vec<StageGame>> {
         let key = |game: &StageGame| (game.part, game.at.map(|at| at.round));
         let is_told = tells_rounds(&self.games, each);
         let mut rounds: Vec<Vec<StageGame>> = Vec::new();
@@ -369,7 +381,7 @@ impl<'a> StageGames<'a> {
         if is_told {
             rounds.sort_by_key(|round| round.first().map(key));
         }
-        if doubled {
+        if each == 2 {
             let pairs = |round: &[StageGame]| -> BTreeSet<(Id, Id)> {
                 round.iter().map(StageGame::pair).collect()
             };
@@ -440,7 +452,7 @@ mod tests {
         let (stage, notes) = StageGames::new(games, &[], TagUse::Places);
         assert_eq!((stage.games.len(), notes.len()), (6, 2));
         assert_eq!(stage.games[0].number, 6);
-        assert_eq!(stage.rounds(false).len(), 3);
+        assert_eq!(stage.rounds(1).len(), 3);
     }
 
     #[test]
@@ -452,7 +464,7 @@ mod tests {
             game(3, 2, 2, 3, 2),
         ];
         let (stage, _) = StageGames::new(games, &[], TagUse::Places);
-        assert_eq!(stage.rounds(true).len(), 1);
-        assert_eq!(stage.rounds(false).len(), 2);
+        assert_eq!(stage.rounds(2).len(), 1);
+        assert_eq!(stage.rounds(1).len(), 2);
     }
 }
