@@ -220,7 +220,9 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
     }
     let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if NO_MOVE.iter().any(|no| why.starts_with(no)));
     let in_long_game = matches!(first.run.purpose, Purpose::LongGame(_));
-    finding.help(if in_long_game {
+    finding.help(if let Some(help) = runs::writing_help(&first.ask.answer) {
+        help
+    } else if in_long_game {
         "do what long-game tells: a long list of moves was not understood whole"
     } else if no_move {
         "have a move ready before anything else is looked at, such as the first legal one, and answer with it as long as \

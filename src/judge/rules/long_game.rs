@@ -72,9 +72,9 @@ fn judge(evidence: &Evidence) -> Finding {
             .details(runs::conversation(run, index))
             .with("commands", runs::commands_upto(run, index))
             .help(match answer {
-                Answer::Illegal { .. } => {
-                    "read the whole line (a buffer of 4096 bytes holds 800 plies), and count the moves in more than a byte"
-                }
+                Answer::Illegal { .. } => runs::writing_help(answer).unwrap_or(
+                    "read the whole line (a buffer of 4096 bytes holds 800 plies), and count the moves in more than a byte",
+                ),
                 _ => {
                     "make the line buffer (at least 4096 bytes) and the history of the game (at least 512 \
                      positions) bigger: a real game had 340 plies"
@@ -152,6 +152,9 @@ mod tests {
         let finding = judge(&with(illegal("bestmove a2a3", "illegal")));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("after 340 plies"));
+        assert!(finding.help.contains("read the whole line"));
+        let capitals = illegal("bestmove A2A3", "not written as in UCI: upper case");
+        assert!(judge(&with(capitals)).help.starts_with("write moves as `e2e4`"));
         let finding = judge(&with(Answer::Ended(Some(ExitHow::Signal(11)))));
         assert!(finding.summary.contains("SIGSEGV"));
         assert!(finding.help.contains("340 plies"));

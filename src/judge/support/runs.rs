@@ -243,6 +243,15 @@ pub(crate) fn stderr(run: &Run) -> Vec<String> {
     run.stderr_tail.iter().skip(skip).map(|line| format!("stderr: {line}")).collect()
 }
 
+/// The next step where the answer is a move that is not written as in UCI, whichever it is.
+pub(crate) fn writing_help(answer: &Answer) -> Option<&'static str> {
+    let Answer::Illegal { why, .. } = answer else { return None };
+    why.starts_with("not written as in UCI").then_some(
+        "write moves as `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case and with no sign \
+         beside them",
+    )
+}
+
 /// True if it wrote such a line to its standard error.
 pub(crate) fn said_on_stderr(run: &Run, word: &str) -> bool {
     run.stderr_tail.iter().any(|line| line.trim() == word)

@@ -222,7 +222,8 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     let unrunnable = run
         .execs
         .iter()
-        .find(|exec| exec.outcome == ExecOutcome::Denied && commands::is_own_file(exec));
+        .find(|exec| exec.outcome == ExecOutcome::Denied && commands::is_own_file(exec))
+        .filter(|_| modules.is_empty());
     if let Some(exec) = unrunnable {
         return Some((
             format!("after {} was not executable to {}", exec.asked, runs::lineage(run, exec.by)),
