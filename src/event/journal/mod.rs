@@ -52,6 +52,14 @@ pub enum JournalError {
         /// The system's error.
         source: io::Error,
     },
+    /// The journal cannot be opened for writing.
+    #[error("cannot open the journal {} for writing: {source}", shown(path))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// A record could not be kept.
     #[error(
         "cannot write to the journal {}: {source}; nothing that it holds is lost: make room or mend the \
@@ -458,7 +466,7 @@ impl<R: Kept> JournalOf<R> {
         path: &Path,
         take: &mut dyn FnMut(u64, R) -> Result<(), String>,
     ) -> Result<(JournalOf<R>, Option<Torn>), JournalError> {
-        let failed = |source| JournalError::Read { path: path.to_owned(), source };
+        let failed = |source| JournalError::Open { path: path.to_owned(), source };
         let is_new = !path.exists();
         let file = OpenOptions::new()
             .read(true)

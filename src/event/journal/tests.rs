@@ -285,3 +285,14 @@ fn a_journal_is_read_as_it_grows() {
     let error = look(&whole[..begins[1]]).unwrap_err().to_string();
     assert!(error.contains("shorter than it was"), "{error}");
 }
+
+#[test]
+fn a_journal_that_cannot_be_written_is_not_said_to_be_unreadable() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("none").join("j");
+    let told = Journal::open(&path, &mut |_, _| Ok(())).err().unwrap().to_string();
+    assert!(
+        told.starts_with("cannot open the journal ") && told.contains(" for writing: "),
+        "{told}"
+    );
+}
