@@ -9,7 +9,7 @@ use super::settings::GamesWanted;
 use super::support::runs::shown_run;
 use super::{Judge, Progress, rules};
 use crate::judge::probe::games;
-use crate::judge::probe::games::ahead::{Ahead, FirstAhead};
+use crate::judge::probe::games::early_start::{EarlyLauncher, EarlyProcess};
 use crate::judge::probe::games::{Contender, GamesPlan};
 use crate::model::evidence::{
     Evidence, GameEnd, GamesEvidence, PlayedGame, PlayedGames, Purpose, Shell,
@@ -34,7 +34,7 @@ impl Judge {
         submission: &Submission,
         evidence: &Evidence,
         host: &Host,
-        ahead: Option<Ahead>,
+        early: Option<EarlyProcess>,
         jobs: NonZeroUsize,
         progress: Progress<'_>,
     ) -> GamesEvidence {
@@ -53,11 +53,11 @@ impl Judge {
         }
         let shell = shown_run(&evidence.runs).map_or(Shell::AsIs, |run| run.shell);
         // Of an entry that starts slowly one process plays all games, and no second one plays against it.
-        let itself = ahead.is_none();
+        let itself = early.is_none();
         let sandbox = Arc::clone(&host.sandbox);
         let contender = Contender {
-            launcher: match ahead {
-                Some(ahead) => Arc::new(FirstAhead::new(ahead, sandbox)),
+            launcher: match early {
+                Some(early) => Arc::new(EarlyLauncher::new(early, sandbox)),
                 None => sandbox,
             },
             bytes: Arc::clone(&submission.bytes),

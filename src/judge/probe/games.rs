@@ -6,7 +6,7 @@
 //! since real entries think 2 to 3 seconds at least; the wall bound does.
 
 pub(crate) mod again;
-pub(crate) mod ahead;
+pub(crate) mod early_start;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, mpsc};

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
-use crate::judge::probe::games::ahead::Ahead;
+use crate::judge::probe::games::early_start::EarlyProcess;
 use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Question, Run, Shell};
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 
@@ -164,8 +164,8 @@ pub(crate) struct ProbeOutcome {
     shown: Capabilities,
     /// True if the time was too short for it.
     left_out: bool,
-    /// See [`Gathered::ahead`].
-    ahead: Option<Ahead>,
+    /// See [`Gathered::early`].
+    early: Option<EarlyProcess>,
 }
 
 impl From<Vec<Run>> for ProbeOutcome {
@@ -184,12 +184,12 @@ pub struct Gathered {
     /// The entry's abilities as far as they were seen.
     pub capabilities: Capabilities,
     /// The process for the games, where that starts slowly.
-    pub(crate) ahead: Option<Ahead>,
+    pub(crate) early: Option<EarlyProcess>,
 }
 
 impl Gathered {
     fn of(runs: Vec<Run>, capabilities: Capabilities) -> Gathered {
-        Gathered { runs, capabilities, ahead: None }
+        Gathered { runs, capabilities, early: None }
     }
 }
 
@@ -272,11 +272,11 @@ pub fn gather(
     let (rest, looks) = rest?;
     let left_out = rest.iter().filter(|outcome| outcome.left_out).count();
     shown.left_out = (left_out > 0).then_some(LeftOut { looks: left_out, of: looks });
-    let mut ahead = None;
+    let mut early = None;
     for outcome in rest {
         runs.extend(outcome.runs);
         merge(&mut shown, outcome.shown);
-        ahead = ahead.or(outcome.ahead);
+        early = early.or(outcome.early);
     }
     let first_trouble = runs.first().and_then(|run| run.asks.iter().find(|a| !a.answer.is_good()));
     let only_the_clock =
@@ -288,7 +288,7 @@ pub fn gather(
             main.purpose = Purpose::Capabilities;
         }
     }
-    Ok(Gathered { runs, capabilities: shown, ahead })
+    Ok(Gathered { runs, capabilities: shown, early })
 }
 
 /// The clock, alone; then everything else, beside each other, on the clock on which the main run went well. The outcomes, and how
@@ -341,8 +341,9 @@ fn after_main(
     }
     if slow_start && facts.plays && !bench.plan.quick {
         // Without it the games would begin with a start of their own, and no more.
-        let ahead = Ahead::start(bench.launcher, bench.start_plan(Purpose::Idle, Staging::Neutral));
-        outcomes.push(ProbeOutcome { ahead: ahead.ok(), ..ProbeOutcome::default() });
+        let early =
+            EarlyProcess::start(bench.launcher, bench.start_plan(Purpose::Idle, Staging::Neutral));
+        outcomes.push(ProbeOutcome { early: early.ok(), ..ProbeOutcome::default() });
     }
     let mut tasks = tasks(&bench, facts, form, late);
     let mut advice = Vec::new();

@@ -162,10 +162,10 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     late.waits.again = Duration::from_millis(1);
     late.waits.slow_start = Duration::ZERO;
     let puppets = Puppets::new(|_| Act::Move);
-    let Gathered { runs, capabilities: shown, ahead } = gather(&puppets, &late, &|_| {}).unwrap();
+    let Gathered { runs, capabilities: shown, early } = gather(&puppets, &late, &|_| {}).unwrap();
     // The measured one; the long game and the positions; book, pondering and the event's clock; and the one for the games.
     assert_eq!(puppets.started.lock().unwrap().len(), 4);
-    assert!(ahead.is_some());
+    assert!(early.is_some());
     assert!(runs.iter().all(|run| matches!(
         run.purpose,
         Purpose::Main

@@ -14,7 +14,7 @@ use crate::sandbox::inspect::process::{self, Mapping};
 use crate::sandbox::plan::SeenProgram;
 use crate::sandbox::trace::calls::{PendingCall, is_shared_object, message};
 use crate::sandbox::trace::record::{
-    MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec, Told,
+    ExecIdentity, MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
 };
 use crate::sandbox::trace::tracee;
 use crate::sandbox::trace::tracer::Tracer;
@@ -289,10 +289,10 @@ impl Tracer<'_> {
         by: Option<usize>,
         outcome: ExecOutcome,
         own_code: bool,
-    ) -> Told {
+    ) -> ExecIdentity {
         let path = if seen.inode.is_some() { PathBuf::new() } else { seen.asked.clone() };
         let argv0 = seen.argv.first().cloned();
-        Told { inode: seen.inode, path, argv0, above: self.above(by), own_code, outcome }
+        ExecIdentity { inode: seen.inode, path, argv0, above: self.above(by), own_code, outcome }
     }
 
     /// The programs above a start, the nearest first. One that starts itself again and again stands there once.

@@ -83,7 +83,7 @@ pub(in crate::sandbox) struct RawRecord {
 
 /// The marks that tell one program's start from another's.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(in crate::sandbox) struct Told {
+pub(in crate::sandbox) struct ExecIdentity {
     pub(in crate::sandbox) inode: Option<(u64, u64)>,
     /// The path of one without an inode.
     pub(in crate::sandbox) path: PathBuf,

@@ -7,7 +7,7 @@ use crate::model::evidence::{Denial, FileAccess, RecordPart, Refusal, Resource};
 use crate::model::units::Bytes;
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::trace::calls::PendingCall;
-use crate::sandbox::trace::record::{MOST_DENIALS, MOST_REFUSALS, RawRecord, Told};
+use crate::sandbox::trace::record::{ExecIdentity, MOST_DENIALS, MOST_REFUSALS, RawRecord};
 use crate::sandbox::trace::shared::TreeState;
 
 /// One thread of the entry's.
@@ -37,7 +37,7 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
     pub(in crate::sandbox::trace) found: HashSet<String>,
     /// Where a program that was started again was first written down.
-    pub(in crate::sandbox::trace) programs: HashMap<Told, usize>,
+    pub(in crate::sandbox::trace) programs: HashMap<ExecIdentity, usize>,
     /// Products of the entry's own whose file is held to be summed up at the end.
     pub(in crate::sandbox::trace) products: HashSet<(u64, u64)>,
     /// Files opened: the host's, refused ones, the entry's own.

@@ -6,47 +6,53 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::sandbox::plan::{Confined, Launcher, Pipes, SandboxError, StartPlan};
 
 /// The process, to which nothing was said yet.
-pub(crate) struct Ahead {
+pub(crate) struct EarlyProcess {
     plan: StartPlan,
     process: Box<dyn Confined>,
     pipes: Pipes,
 }
 
-impl std::fmt::Debug for Ahead {
+impl std::fmt::Debug for EarlyProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ahead").field("plan", &self.plan).finish_non_exhaustive()
+        f.debug_struct("EarlyProcess").field("plan", &self.plan).finish_non_exhaustive()
     }
 }
 
-impl Ahead {
+impl EarlyProcess {
     /// Starts it.
     ///
     /// # Errors
     /// When the sandbox could not be built.
-    pub(crate) fn start(launcher: &dyn Launcher, plan: StartPlan) -> Result<Ahead, SandboxError> {
+    pub(crate) fn start(
+        launcher: &dyn Launcher,
+        plan: StartPlan,
+    ) -> Result<EarlyProcess, SandboxError> {
         let (process, pipes) = launcher.launch(&plan)?;
-        Ok(Ahead { plan, process, pipes })
+        Ok(EarlyProcess { plan, process, pipes })
     }
 }
 
 /// A launcher whose first start of the entry is the process that is there.
-pub(crate) struct FirstAhead {
-    ahead: Mutex<Option<Ahead>>,
+pub(crate) struct EarlyLauncher {
+    early: Mutex<Option<EarlyProcess>>,
     others: Arc<dyn Launcher + Send + Sync>,
 }
 
-impl FirstAhead {
-    /// Hands out `ahead`, then what `others` starts.
-    pub(crate) fn new(ahead: Ahead, others: Arc<dyn Launcher + Send + Sync>) -> FirstAhead {
-        FirstAhead { ahead: Mutex::new(Some(ahead)), others }
+impl EarlyLauncher {
+    /// Hands out `early`, then what `others` starts.
+    pub(crate) fn new(
+        early: EarlyProcess,
+        others: Arc<dyn Launcher + Send + Sync>,
+    ) -> EarlyLauncher {
+        EarlyLauncher { early: Mutex::new(Some(early)), others }
     }
 }
 
-impl Launcher for FirstAhead {
+impl Launcher for EarlyLauncher {
     fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
-        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-        match ahead.take_if(|ahead| ahead.plan == *plan) {
-            Some(Ahead { process, pipes, .. }) => Ok((process, pipes)),
+        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        match early.take_if(|early| early.plan == *plan) {
+            Some(EarlyProcess { process, pipes, .. }) => Ok((process, pipes)),
             None => self.others.launch(plan),
         }
     }
