@@ -19,7 +19,7 @@ use crate::model::layer_status::LayerName;
 use crate::model::rule::{RULES, RuleId, UnknownRule};
 use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
-use crate::shard::Wish;
+use crate::shard::ShardRequest;
 pub(crate) use event::{
     AnnulArgs, DecideArgs, EventCommand, EventRunArgs, EventVerifyArgs, ExportWhat, FixArgs,
     ForfeitArgs, NewArgs, Publish, ReplayArgs, SealArgs, ServeArgs, WithdrawArgs,
@@ -277,7 +277,7 @@ pub(crate) struct CheckArgs {
     pub(crate) journal: Option<PathBuf>,
     /// Judge only this part of the entries, such as 3/16; auto: the part that a scheduler's environment names (auto/N: of N)
     #[arg(long, value_name = "I/N", requires = "journal")]
-    pub(crate) shard: Option<Wish>,
+    pub(crate) shard: Option<ShardRequest>,
 }
 
 /// `gate4k pack`.

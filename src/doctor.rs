@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::view::json::pretty;
-use crate::view::look::Look;
+use crate::view::look::PageLayout;
 use crate::view::text::{clean, put};
 
 /// The name and version of the document of `gate4k doctor`.
@@ -84,7 +84,7 @@ pub(crate) fn is_fit(lines: &[HostLine]) -> bool {
 }
 
 /// The page for people.
-pub(crate) fn human(lines: &[HostLine], look: Look) -> String {
+pub(crate) fn human(lines: &[HostLine], look: PageLayout) -> String {
     const INDENT: usize = 9 + 9 + 15;
     // Beside less than that a text would be a column of single words.
     const ROOM: usize = 40;
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn each_line_is_told_with_its_fix() {
-        let page = human(&lines(), Look::of_width(100));
+        let page = human(&lines(), PageLayout::of_width(100));
         assert!(page.contains("kernel   release        6.18\n"), "{page:?}");
         assert!(page.contains("not\\ninstalled\n"), "{page:?}");
         assert!(page.contains("→ apt-get install pypy3\n"), "{page:?}");
@@ -169,11 +169,11 @@ mod tests {
     #[test]
     fn in_a_narrow_terminal_and_for_ears_nothing_stands_in_columns() {
         let told = |look| anstream::adapter::strip_str(&human(&lines(), look)).to_string();
-        let narrow = told(Look::of_width(40));
+        let narrow = told(PageLayout::of_width(40));
         assert!(narrow.starts_with("pass kernel release: 6.18\n"), "{narrow:?}");
         assert!(narrow.contains("\n  → apt-get install pypy3\n"), "{narrow:?}");
         assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow:?}");
-        let plain = told(Look { plain: true, ..Look::of_width(100) });
+        let plain = told(PageLayout { plain: true, ..PageLayout::of_width(100) });
         assert!(plain.starts_with("pass kernel release: 6.18\n"), "{plain:?}");
         assert!(plain.contains("\n  next step: apt-get install pypy3\n"), "{plain:?}");
     }

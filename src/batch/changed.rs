@@ -25,7 +25,7 @@ use tracing::debug;
 
 pub(crate) use super::repository::GitError;
 use super::repository::Repository;
-pub(crate) use super::tree::Astray;
+pub(crate) use super::tree::LinkError;
 use super::tree::{CommitNode, CommitTree, follow};
 use crate::model::text::{hex, shown};
 
@@ -63,13 +63,13 @@ pub enum ChangedError {
         /// The commit.
         rev: String,
         /// The reason.
-        why: Astray,
+        why: LinkError,
     },
 }
 
 /// A file of settings as the target branch has it.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Before {
+pub enum TargetSettings {
     /// The file lies outside of the repository, where no branch has a say.
     Outside,
     /// There is none.
@@ -102,20 +102,20 @@ pub struct RepositoryChanges {
 /// The work tree is not as the commit has it.
 struct Differs;
 
-impl From<Astray> for Differs {
-    fn from(_: Astray) -> Differs {
+impl From<LinkError> for Differs {
+    fn from(_: LinkError) -> Differs {
         Differs
     }
 }
 
 /// A link of a file of settings that cannot be followed.
 enum Lost {
-    Astray(Astray),
+    Astray(LinkError),
     Git(GitError),
 }
 
-impl From<Astray> for Lost {
-    fn from(why: Astray) -> Lost {
+impl From<LinkError> for Lost {
+    fn from(why: LinkError) -> Lost {
         Lost::Astray(why)
     }
 }
@@ -195,10 +195,12 @@ impl RepositoryChanges {
     ///
     /// # Errors
     /// When its links lead out of the repository, or git cannot read it.
-    pub fn before(&self, path: &Path) -> Result<Before, ChangedError> {
+    pub fn before(&self, path: &Path) -> Result<TargetSettings, ChangedError> {
         match below(self.repository.top(), path) {
-            None => Ok(Before::Outside),
-            Some(place) => Ok(self.text(&place)?.map_or(Before::Missing, Before::Text)),
+            None => Ok(TargetSettings::Outside),
+            Some(place) => {
+                Ok(self.text(&place)?.map_or(TargetSettings::Missing, TargetSettings::Text))
+            }
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) enum CommitNode {
 
 /// An error in following the links of a path.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Astray {
+pub enum LinkError {
     /// To a place that no commit can speak of.
     #[error("{} leads out of the repository", shown(.0))]
     Out(PathBuf),
@@ -86,7 +86,7 @@ impl CommitTree {
 
 /// Where `path`, told from the top, leads when links are followed; `link` says where the one at a path leads to,
 /// if there is one.
-pub(super) fn follow<E: From<Astray>>(
+pub(super) fn follow<E: From<LinkError>>(
     path: &Path,
     mut link: impl FnMut(&Path) -> Result<Option<PathBuf>, E>,
 ) -> Result<PathBuf, E> {
@@ -105,7 +105,7 @@ pub(super) fn follow<E: From<Astray>>(
                 match link(&next)? {
                     None => here = next,
                     Some(_) if links == MOST_LINKS => {
-                        return Err(Astray::Links(path.to_owned()).into());
+                        return Err(LinkError::Links(path.to_owned()).into());
                     }
                     Some(target) => {
                         links += 1;
@@ -113,7 +113,7 @@ pub(super) fn follow<E: From<Astray>>(
                     }
                 }
             }
-            _ => return Err(Astray::Out(path.to_owned()).into()),
+            _ => return Err(LinkError::Out(path.to_owned()).into()),
         }
         rest = after;
     }
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn links_are_followed_within_the_top() {
         let follow = |path: &str| {
-            follow::<Astray>(Path::new(path), |at| {
+            follow::<LinkError>(Path::new(path), |at| {
                 Ok(match at.to_str() {
                     Some("conf") => Some("lists/new".into()),
                     Some("lists/new/x") => Some("../old/./y".into()),
@@ -175,9 +175,9 @@ mod tests {
         assert_eq!(follow("./a/../b/"), Ok("b".into()));
         assert_eq!(follow("conf/.."), Ok("lists".into()));
         assert_eq!(follow(""), Ok("".into()));
-        assert_eq!(follow("round/x"), Err(Astray::Links("round/x".into())));
+        assert_eq!(follow("round/x"), Err(LinkError::Links("round/x".into())));
         for path in ["out/passwd", "up/deep", "..", "a/../../b", "/a"] {
-            assert_eq!(follow(path), Err(Astray::Out(path.into())), "{path}");
+            assert_eq!(follow(path), Err(LinkError::Out(path.into())), "{path}");
         }
     }
 }

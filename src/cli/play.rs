@@ -14,7 +14,7 @@ use crate::model::game::variant::Variant;
 use crate::model::units::{Bytes, Ply};
 use crate::runner::Affinity;
 use crate::runner::schedule::PairingSystem as Meetings;
-use crate::shard::Wish;
+use crate::shard::ShardRequest;
 
 /// `gate4k match`.
 #[derive(Clone, Debug, Args)]
@@ -160,7 +160,7 @@ pub(crate) struct MatchArgs {
     pub(crate) journal: Option<PathBuf>,
     /// Play only this part of the match, such as 3/16; auto: the part that a scheduler's environment names (auto/N: of N)
     #[arg(long, value_name = "I/N", requires = "journal")]
-    pub(crate) shard: Option<Wish>,
+    pub(crate) shard: Option<ShardRequest>,
     /// End after the games under way once this file is there, such as that of `merge --watch`
     #[arg(long, value_name = "FILE")]
     pub(crate) until: Option<PathBuf>,

@@ -119,7 +119,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     } else {
         ResultCache::none()
     };
-    let kept = Kept { judge: &judge, cache, fingerprints: Mutex::default() };
+    let kept = KeptResults { judge: &judge, cache, fingerprints: Mutex::default() };
     let assess: Assess<'_> = &|path, jobs, progress| {
         kept.or_judge(path, progress, |progress| judge.assess(path, jobs, progress))
     };
@@ -152,13 +152,13 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
 }
 
 /// Results of entries that have not changed.
-struct Kept<'a> {
+struct KeptResults<'a> {
     judge: &'a Judge,
     cache: ResultCache,
     fingerprints: Mutex<HashMap<PathBuf, String>>,
 }
 
-impl Kept<'_> {
+impl KeptResults<'_> {
     /// The result that is kept, or a new one.
     fn or_judge(
         &self,

@@ -15,7 +15,7 @@ use crate::shard::check::{
     Check, CheckHeader, CheckRecord, EntryOutcome, JudgedEntry, JudgingHost, Listed, VERSION,
 };
 use crate::shard::checked::OfShard;
-use crate::shard::{self, Shard, Wish};
+use crate::shard::{self, Shard, ShardRequest};
 
 /// The journal of a check that goes on.
 pub(super) struct KeptEntries {
@@ -27,7 +27,7 @@ pub(super) struct KeptEntries {
 impl KeptEntries {
     pub(super) fn open(
         path: &Path,
-        wish: Option<Wish>,
+        wish: Option<ShardRequest>,
         choice: &CheckChoice,
         judge: &Judge,
     ) -> anyhow::Result<KeptEntries> {

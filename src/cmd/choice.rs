@@ -6,7 +6,7 @@ use anyhow::Context;
 use tracing::debug;
 
 use super::{NO_ENTRY, settings};
-use crate::batch::changed::{self, Before, Proposed, RepositoryChanges};
+use crate::batch::changed::{self, Proposed, RepositoryChanges, TargetSettings};
 use crate::batch::discover;
 use crate::cli::{CheckArgs, ReportPath};
 use crate::config::{Config, FILE_NAME, Folders};
@@ -148,12 +148,12 @@ impl Branch<'_> {
         let ours = "the event's own settings hold";
         let (path, text) = match named {
             Some(path) => match self.changes.before(path)? {
-                Before::Outside => return Ok(Config::load(path)?),
-                Before::Missing => {
+                TargetSettings::Outside => return Ok(Config::load(path)?),
+                TargetSettings::Missing => {
                     notes.push(self.lacks(path, ours));
                     return Ok(Config::none());
                 }
-                Before::Text(text) => (path.to_owned(), text),
+                TargetSettings::Text(text) => (path.to_owned(), text),
             },
             None => {
                 let nearest = self.changes.nearest(here, FILE_NAME)?;
@@ -161,7 +161,7 @@ impl Branch<'_> {
                 let shadow =
                     shadow.filter(|it| nearest.as_ref().is_none_or(|(path, _)| it != path));
                 if let Some(shadow) = shadow
-                    && self.changes.before(&shadow)? == Before::Missing
+                    && self.changes.before(&shadow)? == TargetSettings::Missing
                 {
                     let holds = match &nearest {
                         Some((path, _)) => format!("{} holds", shown(&relative(path, here))),
@@ -188,13 +188,13 @@ impl Branch<'_> {
     ) -> anyhow::Result<Option<String>> {
         let Some(list) = config.allowlist.clone() else { return Ok(None) };
         match self.changes.before(&list)? {
-            Before::Outside => Ok(None),
-            Before::Missing => {
+            TargetSettings::Outside => Ok(None),
+            TargetSettings::Missing => {
                 notes.push(self.lacks(&relative(&list, here), "the list that is built in holds"));
                 config.allowlist = None;
                 Ok(None)
             }
-            Before::Text(text) => {
+            TargetSettings::Text(text) => {
                 if self.changes.touches(&list)? {
                     notes.push(before_holds(&relative(&list, here)));
                 }

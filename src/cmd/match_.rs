@@ -34,7 +34,7 @@ use crate::model::words::all;
 use crate::runner::events::Event;
 use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem as Meetings};
 use crate::runner::score::MatchScore;
-use crate::runner::spec::{self, Asked, EngineSource, UciSubset};
+use crate::runner::spec::{self, EngineSource, RequestedEngine, UciSubset};
 use crate::runner::{
     self, Dialogue, Engine, EngineBounds, HeardOfMatch, Match, MatchGames, Restart,
 };
@@ -139,7 +139,7 @@ fn prepare(
     args: &MatchArgs,
     stop: &Stop,
 ) -> anyhow::Result<(Match, MatchScore, Option<KeptGames>)> {
-    let mut asked: Vec<Asked> = args
+    let mut asked: Vec<RequestedEngine> = args
         .engine
         .iter()
         .map(|words| spec::from_words(words))
@@ -232,7 +232,7 @@ fn prepare(
 }
 
 /// Refuses an output that is another's file, or one that the match is made of: games would be lost, or a book spoilt.
-fn files_apart(args: &MatchArgs, asked: &[Asked]) -> Result<(), SameFile> {
+fn files_apart(args: &MatchArgs, asked: &[RequestedEngine]) -> Result<(), SameFile> {
     let outputs = outputs::given(&[
         ("--journal", args.journal.as_deref()),
         ("--pgn", args.pgn.as_deref()),
@@ -291,7 +291,7 @@ fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Resul
 }
 
 fn engine(
-    asked: Asked,
+    asked: RequestedEngine,
     args: &MatchArgs,
     judge: &mut Option<Arc<Judge>>,
 ) -> anyhow::Result<Engine> {

@@ -19,7 +19,7 @@ use crate::judge::error::CheckError;
 use crate::model::text::{hex, shown};
 use crate::runner::Engine;
 use crate::runner::schedule::MatchSchedule;
-use crate::runner::spec::{Asked, EngineSource};
+use crate::runner::spec::{EngineSource, RequestedEngine};
 use crate::shard::record::MatchRun;
 
 /// The parts of a match beside its command line.
@@ -35,8 +35,8 @@ pub(super) struct MatchSettings<'a> {
 }
 
 /// The sums of what the engines are.
-pub(super) fn engine_sums(asked: &[Asked]) -> anyhow::Result<Vec<String>> {
-    let sum = |one: &Asked| match &one.source {
+pub(super) fn engine_sums(asked: &[RequestedEngine]) -> anyhow::Result<Vec<String>> {
+    let sum = |one: &RequestedEngine| match &one.source {
         EngineSource::Program(program) => {
             let words = &program.arguments;
             let sum = sum_of(&program.look().map_err(EarlyEnd::usage)?)?;

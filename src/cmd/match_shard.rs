@@ -12,14 +12,14 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::runner::schedule::{MatchSchedule, ScheduledGame};
 use crate::shard::record::{MatchRun, ShardGame, ShardHeader, ShardRecord, VERSION};
-use crate::shard::{self, LostEnd, Shard, Wish, scheduler};
+use crate::shard::{self, LostEnd, Shard, ShardRequest, scheduler};
 
 /// The shard that is asked for, or all of the run.
-pub(super) fn shard_of(wish: Option<Wish>) -> Result<Shard, EarlyEnd> {
+pub(super) fn shard_of(wish: Option<ShardRequest>) -> Result<Shard, EarlyEnd> {
     match wish {
         None => Ok(Shard::WHOLE),
-        Some(Wish::Given(shard)) => Ok(shard),
-        Some(Wish::Auto(of)) => {
+        Some(ShardRequest::Given(shard)) => Ok(shard),
+        Some(ShardRequest::Auto(of)) => {
             scheduler::shard(of, &|name| std::env::var(name).ok()).map_err(EarlyEnd::usage)
         }
     }

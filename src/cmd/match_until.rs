@@ -24,7 +24,7 @@ pub(super) struct UntilFile {
 
 /// The state of the file at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum UntilFileState {
     Nothing,
     /// A file that ends this match.
     Own,
@@ -39,25 +39,25 @@ impl UntilFile {
         UntilFile { path, mark: mark.map(str::to_owned), has_told: Cell::new(false) }
     }
 
-    fn look(&self) -> Found {
+    fn look(&self) -> UntilFileState {
         if !self.path.exists() {
-            return Found::Nothing;
+            return UntilFileState::Nothing;
         }
         // A file that cannot be read is there all the same.
         let text = read::text(&self.path, read::SETTINGS).unwrap_or_default();
         match text.lines().find_map(|line| line.strip_prefix(OF)) {
-            None => Found::Unmarked,
-            Some(mark) if self.mark.as_deref().is_none_or(|own| own == mark) => Found::Own,
-            Some(_) => Found::Other,
+            None => UntilFileState::Unmarked,
+            Some(mark) if self.mark.as_deref().is_none_or(|own| own == mark) => UntilFileState::Own,
+            Some(_) => UntilFileState::Other,
         }
     }
 
     /// True once it ends the match.
     pub(super) fn is_there(&self) -> bool {
         match self.look() {
-            Found::Nothing => false,
-            Found::Own | Found::Unmarked => true,
-            Found::Other => {
+            UntilFileState::Nothing => false,
+            UntilFileState::Own | UntilFileState::Unmarked => true,
+            UntilFileState::Other => {
                 if !self.has_told.replace(true) {
                     note(&format!(
                         "{} is of another match, and ends none but that",
@@ -76,14 +76,16 @@ impl UntilFile {
     pub(super) fn before_the_first_game(&self, has_begun: bool) -> Result<Option<String>, String> {
         let path = shown(&self.path);
         match self.look() {
-            Found::Nothing => Ok(None),
-            Found::Other => {
+            UntilFileState::Nothing => Ok(None),
+            UntilFileState::Other => {
                 Err(format!("{path} is of another match: remove it, or give --until another file"))
             }
-            Found::Unmarked if !has_begun => Err(format!(
+            UntilFileState::Unmarked if !has_begun => Err(format!(
                 "{path} is there before the match has begun: remove it, or give --until another file"
             )),
-            Found::Own | Found::Unmarked => Ok(Some(format!("{path} is there: no game is begun"))),
+            UntilFileState::Own | UntilFileState::Unmarked => {
+                Ok(Some(format!("{path} is there: no game is begun")))
+            }
         }
     }
 }
@@ -102,7 +104,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("decided");
         let until = |mark: Option<&str>| UntilFile::new(path.clone(), mark);
-        assert_eq!(until(Some("a")).look(), Found::Nothing);
+        assert_eq!(until(Some("a")).look(), UntilFileState::Nothing);
         assert_eq!(until(Some("a")).before_the_first_game(false), Ok(None));
         make(&path, "SPRT", "a").unwrap();
         assert!(

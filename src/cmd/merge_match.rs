@@ -19,7 +19,7 @@ use crate::model::words::counted;
 use crate::runner::score::MatchScore;
 use crate::shard::Shard;
 use crate::shard::parts::MergeError;
-use crate::shard::whole::Whole;
+use crate::shard::whole::WholeRun;
 
 /// Counts and prints; what is not whole is [`Exit::Undecided`], unless that was asked for.
 pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -29,7 +29,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         ))
         .into());
     }
-    let Some(whole) = Whole::read(&args.journals)? else { return Ok(Exit::Nothing) };
+    let Some(whole) = WholeRun::read(&args.journals)? else { return Ok(Exit::Nothing) };
     let run = &whole.run;
     let mut test = ordered_test(&whole);
     let mut score = MatchScore::new(whole.plan());
@@ -96,13 +96,13 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
 }
 
 /// The run's test, which behind a gap counts nothing: which shard is fast cannot sway it.
-fn ordered_test(whole: &Whole) -> Option<OrderedTest> {
+fn ordered_test(whole: &WholeRun) -> Option<OrderedTest> {
     let score = MatchScore::new(whole.plan());
     whole.run.test.map(|test| OrderedTest::new(test, score, whole.run.paired()))
 }
 
 /// The state of the test, where the games up to the first that is missing decide it: those behind them count for nothing.
-pub(super) fn decided_before_a_gap(whole: &Whole) -> Result<Option<String>, MergeError> {
+pub(super) fn decided_before_a_gap(whole: &WholeRun) -> Result<Option<String>, MergeError> {
     let Some(mut test) = ordered_test(whole) else { return Ok(None) };
     for (number, game) in whole.games().enumerate() {
         let game = game?;

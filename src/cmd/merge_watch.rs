@@ -16,7 +16,7 @@ use crate::cli::MergeArgs;
 use crate::event::journal::JournalError;
 use crate::model::text::shown;
 use crate::shard::parts::MergeError;
-use crate::shard::whole::Whole;
+use crate::shard::whole::WholeRun;
 
 /// The shortest time between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -122,7 +122,7 @@ impl Waiting {
 }
 
 fn standing(journals: &[PathBuf]) -> Result<Standing, MergeError> {
-    let looked = Whole::read(journals).and_then(|whole| {
+    let looked = WholeRun::read(journals).and_then(|whole| {
         let Some(whole) = whole else { return Ok(Standing::UnderWay(Vec::new())) };
         if let Some(line) = decided_before_a_gap(&whole)? {
             return Ok(Standing::Decided { line, mark: whole.run.mark() });

@@ -60,7 +60,7 @@ use crate::cli::{
 };
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
-use crate::view::look::Look;
+use crate::view::look::PageLayout;
 use crate::view::report_format::ReportFormat;
 use crate::view::text;
 use output::Output;
@@ -250,8 +250,8 @@ fn note(message: &str) {
 const NO_ENTRY: &str = "no <ENTRY> is named: name a file or a directory";
 
 /// The page that a result is printed on for people.
-fn look_of(format: OutputFormat) -> Look {
-    Look { plain: format == OutputFormat::Plain, ..Look::of_width(text::width()) }
+fn look_of(format: OutputFormat) -> PageLayout {
+    PageLayout { plain: format == OutputFormat::Plain, ..PageLayout::of_width(text::width()) }
 }
 
 /// The settings that all commands on entries share.

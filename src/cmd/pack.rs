@@ -29,7 +29,7 @@ use crate::model::verdict::{Status, Verdict};
 use crate::pack::candidate::{self, Candidate, Recipe};
 use crate::pack::language::Language;
 use crate::policy::allowlist::Allowlist;
-use crate::view::look::Look;
+use crate::view::look::PageLayout;
 use crate::view::{human, text};
 
 /// The most bytes of a source: what packs to 4096 bytes is far shorter, and the packers take seconds for each MiB.
@@ -100,7 +100,7 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         }
     }
     let Some(failed) = failed else { return Ok(Exit::Nothing) };
-    let look = Look::of_width(text::width());
+    let look = PageLayout::of_width(text::width());
     out.write_all(human::entry(&failed, look).as_bytes())?;
     let whose = if could_be_the_packing(&failed) {
         "none of the smallest packings is accepted, so it is most likely the source; above is what the first of them meets"

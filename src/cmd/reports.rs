@@ -12,7 +12,7 @@ use crate::cli::{CheckArgs, OutputFormat, ReportPath, ReportTo};
 use crate::files::write;
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
-use crate::view::look::Look;
+use crate::view::look::PageLayout;
 use crate::view::report_format::ReportFormat;
 use crate::view::table::TableRow;
 use crate::view::{github, human, markdown, table};
@@ -21,7 +21,7 @@ use crate::view::{github, human, markdown, table};
 pub(super) struct Reports {
     stdout: Vec<ReportFormat>,
     files: Vec<(ReportFormat, Sink)>,
-    look: Look,
+    look: PageLayout,
     extent: Extent,
     surroundings: Surroundings,
 }
@@ -106,7 +106,7 @@ impl Reports {
                 OutputFormat::Json => ReportFormat::Json,
             });
         }
-        let look = Look { verbose: verbose > 0, ..look_of(format) };
+        let look = PageLayout { verbose: verbose > 0, ..look_of(format) };
         Ok(Reports { stdout, files, look, extent, surroundings })
     }
 
@@ -186,7 +186,7 @@ impl Reports {
         told: ReportInput<'_>,
         rows: &[TableRow],
     ) -> anyhow::Result<String> {
-        let look = Look { width: 100, ..self.look };
+        let look = PageLayout { width: 100, ..self.look };
         let mut page = format.text(told, look, &self.surroundings.places)?;
         if format == ReportFormat::Human {
             page.push_str(&table_of(rows, look, Extent::Whole));
@@ -197,7 +197,7 @@ impl Reports {
 }
 
 /// The table at the end of the page for people, where there are several entries.
-fn table_of(rows: &[TableRow], look: Look, extent: Extent) -> String {
+fn table_of(rows: &[TableRow], look: PageLayout, extent: Extent) -> String {
     if rows.len() > 1 || extent == Extent::Summary {
         table::table(rows, look)
     } else {

@@ -24,7 +24,7 @@ use crate::model::rule::{RuleId, RuleKind};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 use crate::pack::hint::Hint;
-use crate::view::look::Look;
+use crate::view::look::PageLayout;
 use crate::view::{human, text};
 
 /// Applies one hint to one entry.
@@ -54,7 +54,7 @@ pub(super) fn run(
     drop(lines);
     let worse = worse(&before, &after);
     if !worse.is_empty() {
-        out.write_all(human::entry(&after, Look::of_width(text::width())).as_bytes())?;
+        out.write_all(human::entry(&after, PageLayout::of_width(text::width())).as_bytes())?;
         let rules: Vec<&str> = worse.iter().map(|rule| rule.name()).collect();
         return Err(EarlyEnd::new(
             Exit::Rejected,

@@ -17,7 +17,7 @@ use nix::unistd::{AccessFlags, Pid, access};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::memory::Limit;
-use crate::model::evidence::{Departure, ExitHow, Left, Refusal, Resource};
+use crate::model::evidence::{Departure, ExitHow, LeftByProcess, Refusal, Resource};
 use crate::model::secret;
 use crate::model::units::Bytes;
 use crate::sandbox::cpu::CpuTimes;
@@ -63,10 +63,10 @@ pub(crate) trait EngineProcess: Send {
     /// The start is over: what is only watched then need be watched no more.
     fn is_up(&self) {}
     /// Kills it and all it started; returns when it is gone, with the record of what it did, where that was watched.
-    fn kill(&mut self) -> Left;
+    fn kill(&mut self) -> LeftByProcess;
     /// After `quit`: waits until all that it started has ended, or `until`, then kills the rest. Says what it left, where that is
     /// watched.
-    fn leave(&mut self, _until: Instant) -> Left {
+    fn leave(&mut self, _until: Instant) -> LeftByProcess {
         self.kill()
     }
 }
@@ -234,7 +234,7 @@ impl EngineProcess for TrustedProcess {
         Some(self.child.id())
     }
 
-    fn kill(&mut self) -> Left {
+    fn kill(&mut self) -> LeftByProcess {
         if let Ok(pid) = i32::try_from(self.child.id()) {
             // Before the child is waited for, so that the number is still the group's.
             let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
@@ -245,7 +245,7 @@ impl EngineProcess for TrustedProcess {
             self.exit = self.child.wait().ok().map(exit_how);
         }
         let exceeded = self.exceeded.map(|used| Refusal { by: None, what: Resource::Used(used) });
-        Left { refusals: exceeded.into_iter().collect(), ..Left::default() }
+        LeftByProcess { refusals: exceeded.into_iter().collect(), ..LeftByProcess::default() }
     }
 }
 
@@ -308,33 +308,42 @@ impl EngineProcess for ConfinedProcess {
         }
     }
 
-    fn kill(&mut self) -> Left {
+    fn kill(&mut self) -> LeftByProcess {
         let Some(confined) = self.confined.take() else {
-            return Left::default();
+            return LeftByProcess::default();
         };
         confined.kill();
         // Its starts, files and refusals are its own, however it ended; leftovers that it could not tidy up are no fault.
-        Left { files: Vec::new(), ..record(confined.close(), Departure::Killed) }
+        LeftByProcess { files: Vec::new(), ..record(confined.close(), Departure::Killed) }
     }
 
-    fn leave(&mut self, until: Instant) -> Left {
+    fn leave(&mut self, until: Instant) -> LeftByProcess {
         let Some(confined) = self.confined.take() else {
-            return Left::default();
+            return LeftByProcess::default();
         };
         let (departure, processes) = if confined.wait_empty(until) {
             (Departure::Emptied, Vec::new())
         } else {
             (Departure::NotEmptied, confined.processes())
         };
-        Left { processes, ..record(confined.close(), departure) }
+        LeftByProcess { processes, ..record(confined.close(), departure) }
     }
 }
 
 /// All that was seen of a process that played.
-fn record(traces: Traces, departure: Departure) -> Left {
+fn record(traces: Traces, departure: Departure) -> LeftByProcess {
     let Traces { left_files, execs, opens, not_installed, denials, refusals, .. } = traces;
     let processes = Vec::new();
-    Left { departure, files: left_files, processes, execs, opens, not_installed, denials, refusals }
+    LeftByProcess {
+        departure,
+        files: left_files,
+        processes,
+        execs,
+        opens,
+        not_installed,
+        denials,
+        refusals,
+    }
 }
 
 impl Drop for ConfinedProcess {

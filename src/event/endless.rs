@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::format::match_::MatchFormat;
-use super::format::{Format, Next, Past};
+use super::format::{Format, Next, StageHistory};
 use super::ledger::StageState;
 use super::schedule::Seat;
 use super::stage::{Stage, StageFormat};
@@ -15,7 +15,7 @@ pub(crate) const MOST_MORE_PAIRS: usize = 25;
 impl Stage {
     /// The pairs beyond those of the format that each match was played on for since it was level: of a bracket by the
     /// number of the match, of all else together.
-    pub(crate) fn pairs_beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+    pub(crate) fn pairs_beyond(&self, seats: usize, past: &StageHistory) -> BTreeMap<u32, usize> {
         let beyond = |pairs: usize| (past.games.len() / 2).saturating_sub(pairs);
         let of_all = match &self.format {
             StageFormat::Pairs(pairs) => beyond(pairs.get() as usize),
@@ -42,7 +42,7 @@ impl Stage {
 
     /// The matches that are level, with a further part due of which nothing is played: of a bracket by the number of the
     /// match, of all else 0.
-    fn level(&self, seats: usize, past: &Past) -> Vec<(u32, Vec<Seat>)> {
+    fn level(&self, seats: usize, past: &StageHistory) -> Vec<(u32, Vec<Seat>)> {
         let both = || vec![(0, vec![Seat(0), Seat(1)])];
         let due = match self.next(seats, past) {
             Next::Play(due) => due,

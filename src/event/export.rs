@@ -9,7 +9,7 @@ use shakmaty::{ByColor, Position};
 use super::config::EventConfig;
 use super::journal::record::{GameStarted, JournalPly, JournalRecord};
 use super::journal::{self, JournalError};
-use super::journal_games::{self, Struck};
+use super::journal_games::{self, AnnulledGames};
 use super::recorder::ply_record;
 use crate::game::pgn::{self, PgnHeader, Style};
 use crate::model::game::ending::GameEnding;
@@ -22,7 +22,7 @@ use crate::model::game::record::GameRecord;
 pub(crate) fn pgn(config: &EventConfig, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
     let mut open: BTreeMap<String, (GameStarted, Vec<JournalPly>)> = BTreeMap::new();
     let mut ratings: Vec<BTreeMap<String, i32>> = Vec::new();
-    let struck = Struck::of(&config.journal)?;
+    let struck = AnnulledGames::of(&config.journal)?;
     journal::read(&config.journal, &mut |line, record| {
         match record {
             JournalRecord::StageStarted(started) => ratings.push(started.ratings),

@@ -47,15 +47,15 @@ pub fn listed(event: &str, stage: &StageStarted, game: &GameFinished) -> Option<
 
 /// The games of a journal that were struck out.
 #[derive(Debug, Default)]
-pub(crate) struct Struck(Vec<(u64, Annulled)>);
+pub(crate) struct AnnulledGames(Vec<(u64, Annulled)>);
 
-impl Struck {
+impl AnnulledGames {
     /// Looks through a journal.
     ///
     /// # Errors
     /// When it cannot be read or is damaged.
-    pub(crate) fn of(path: &Path) -> Result<Struck, JournalError> {
-        let mut all = Struck::default();
+    pub(crate) fn of(path: &Path) -> Result<AnnulledGames, JournalError> {
+        let mut all = AnnulledGames::default();
         let wanted = &mut |record: &str| record.starts_with("{\"annulled\"");
         journal::read_some(path, wanted, &mut |line, record| {
             if let JournalRecord::Annulled(annulled) = record {
@@ -86,7 +86,7 @@ pub(crate) fn read(
     wanted: &[&str],
     take: &mut dyn FnMut(JournalRecord) -> Result<(), String>,
 ) -> Result<(), JournalError> {
-    let struck = Struck::of(path)?;
+    let struck = AnnulledGames::of(path)?;
     let mut ended = HashSet::new();
     let wanted = &mut |record: &str| {
         record.starts_with("{\"game-finished\"")

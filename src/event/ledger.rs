@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use shakmaty::Color;
 
 use super::field::{self, EventGame, Field, FieldBuilder, Out};
-use super::format::{Past, PlayedPairing};
+use super::format::{PlayedPairing, StageHistory};
 use super::journal::record::{
     AfterAnnulment, Annulled, Fix, GameFinished, GameStarted, GateReceipt, History, Interrupted,
     JournalHeader, JournalPly, JournalRecord, StageFinished, StageStarted, TieDecision, Update,
@@ -59,7 +59,7 @@ pub struct StageState {
     /// Its games that have ended, as standings count them.
     games: FieldBuilder,
     /// The same as formats see them.
-    past: Past,
+    past: StageHistory,
     /// The engines that were withdrawn from it.
     withdrawn: Vec<(String, field::WithdrawnGames)>,
     /// Ties that were decided.
@@ -71,7 +71,7 @@ pub struct StageState {
 impl StageState {
     /// A stage before its first game.
     pub(crate) fn new(started: StageStarted) -> StageState {
-        let past = Past { taken: started.through.len(), ..Past::default() };
+        let past = StageHistory { taken: started.through.len(), ..StageHistory::default() };
         StageState {
             started,
             games: FieldBuilder::default(),
@@ -160,12 +160,12 @@ impl StageState {
     }
 
     /// Its games and byes by place; a game that was annulled has no result that counts.
-    pub(crate) fn past(&self) -> &Past {
+    pub(crate) fn past(&self) -> &StageHistory {
         &self.past
     }
 
     /// Returns the same without more engines that play no more.
-    pub fn past_without(&self, out: &BTreeSet<String>) -> Past {
+    pub fn past_without(&self, out: &BTreeSet<String>) -> StageHistory {
         let mut past = self.past.clone();
         past.out.extend(out.iter().map(|name| (self.seat(name), 0)));
         past

@@ -108,7 +108,7 @@ fn ended(started: &GameStarted, ending: &GameEnding) -> GameFinished {
 
 /// A game that was interrupted, brought back from its records.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct ResumedGame {
     /// Where it stands.
     pub(crate) moment: InterruptedGame,
     /// Its end on the board, where that was not recorded any more.
@@ -119,12 +119,12 @@ pub(crate) struct Broken {
     pub(crate) plies: Vec<PlyRecord>,
 }
 
-impl Broken {
+impl ResumedGame {
     /// Plays a game's records again.
     ///
     /// # Errors
     /// Says which move is not legal.
-    pub(crate) fn replay(game: &OpenGame, config: &EventConfig) -> Result<Broken, String> {
+    pub(crate) fn replay(game: &OpenGame, config: &EventConfig) -> Result<ResumedGame, String> {
         let id = &game.started.id;
         let started = &game.started;
         let opening = journal_games::opening(started.start.as_deref(), &started.opening)
@@ -150,7 +150,7 @@ impl Broken {
         let moved = game.plies.len() > game.before;
         let last =
             game.plies.last().filter(|_| moved).map_or(game.started.clocks, |ply| ply.clocks);
-        Ok(Broken {
+        Ok(ResumedGame {
             moment: InterruptedGame {
                 position: referee.position().clone(),
                 plies: opening.moves().len() + plies.len(),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use shakmaty::Color;
 
 use super::field::Field;
-use super::format::{self, Due, Next, PairId, Past, open};
+use super::format::{self, Due, Next, PairId, StageHistory, open};
 use super::ledger::StageState;
 use super::schedule::{BookPolicy, Seat, StagePairing, StageSchedule};
 use super::standings::{Place, Standings, StandingsRow, TieOfTwo};
@@ -187,7 +187,7 @@ impl Stage {
     }
 
     /// Returns the next step after the past of so many seats. After a tied match of pairs it is the next pair.
-    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
         let (doubles, is_match) = match &self.format {
             StageFormat::DoubleRoundRobins(doubles) => (*doubles, false),
             StageFormat::Pairs(pairs) => (*pairs, true),
@@ -229,7 +229,7 @@ impl Stage {
     }
 
     /// The games that are to be played now, in order; none when the stage is over.
-    pub(crate) fn due(&self, seats: usize, past: &Past) -> Vec<Due> {
+    pub(crate) fn due(&self, seats: usize, past: &StageHistory) -> Vec<Due> {
         match self.next(seats, past) {
             Next::Play(due) => due,
             Next::Bye(..) | Next::Over(_) => Vec::new(),
@@ -237,7 +237,7 @@ impl Stage {
     }
 
     /// The game of a place, as it follows from the past; none where there is none.
-    pub(crate) fn at(&self, seats: usize, past: &Past, place: RoundGame) -> Option<Due> {
+    pub(crate) fn at(&self, seats: usize, past: &StageHistory, place: RoundGame) -> Option<Due> {
         match &self.format {
             StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => {
                 StageSchedule::new(seats, *doubles, self.policy).ok()?.at(place).map(game_of)
@@ -332,7 +332,7 @@ fn game_of(pairing: StagePairing) -> Due {
 }
 
 /// True if the points of a match are level after all games before a double round robin.
-fn is_level(past: &Past, schedule: StageSchedule, doubles: u32) -> bool {
+fn is_level(past: &StageHistory, schedule: StageSchedule, doubles: u32) -> bool {
     let mut points = [HalfPoints::ZERO; 2];
     for pairing in (0..doubles).flat_map(|double| schedule.double(double)) {
         let Some(game) = past.games.get(&pairing.at) else { continue };
@@ -429,7 +429,7 @@ pub(in crate::event) mod tests {
             white_first: format::knockout::WhiteFirst::Lower,
         };
         let stage = stage(StageFormat::Of(format::Format::Knockout(knockout)));
-        let mut past = Past::default();
+        let mut past = StageHistory::default();
         for game in stage.due(4, &past) {
             let Due { at, white, black, .. } = game;
             let result = crate::model::game::result::GameResult::Draw;
@@ -449,7 +449,7 @@ pub(in crate::event) mod tests {
     #[test]
     fn the_winner_of_the_pool_has_black_first() {
         let stage = stage(pairs(1));
-        let first = stage.due(2, &Past::default())[0];
+        let first = stage.due(2, &StageHistory::default())[0];
         assert_eq!((first.white.0, first.black.0), (0, 1));
     }
 

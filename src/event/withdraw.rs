@@ -5,7 +5,7 @@
 
 use super::config::EventConfig;
 use super::field::WithdrawnGames;
-use super::format::{self, Next, Past};
+use super::format::{self, Next, StageHistory};
 use super::journal::record::{Walkover, Withdrawn};
 use super::ledger::{Ledger, StageState};
 use super::schedule::Seat;
@@ -149,7 +149,7 @@ impl Leaving<'_> {
 
     /// The last round that has begun, 0 before the first. A bye of the engine itself begins none: without it nobody may
     /// have one.
-    fn begun(&self, past: &Past) -> u32 {
+    fn begun(&self, past: &StageHistory) -> u32 {
         let byes = past.byes.iter().filter(|(seat, _)| *seat != self.seat);
         let open = self.ledger.open.values().map(|game| game.started.round);
         let rounds = past.games.keys().map(|at| at.round).chain(byes.map(|(_, round)| *round));

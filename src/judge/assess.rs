@@ -185,7 +185,7 @@ impl Judge {
             );
         }
         let plan = self.probe_plan(read, host, jobs);
-        let Gathered { runs, capabilities, ahead } =
+        let Gathered { runs, capabilities, early } =
             match probe::gather(&*host.sandbox, &plan, progress) {
                 Ok(gathered) => gathered,
                 Err(error) => {
@@ -210,7 +210,7 @@ impl Judge {
         waive::apply(&mut findings, waivers, sha256);
         let barred = before_games(&findings);
         if barred.is_none() {
-            evidence.games = self.games(submission, &evidence, host, ahead, jobs, progress);
+            evidence.games = self.games(submission, &evidence, host, early, jobs, progress);
         }
         let case = Case { evidence: &evidence, needed, allowed: &allowed };
         let rules_of_games = rules::needing(Needed::Games).map(|rule| match barred {

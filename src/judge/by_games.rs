@@ -4,7 +4,7 @@
 use super::rules::{self, Case, InGames, LeftByGames};
 use super::support::runs::shown_run;
 use super::support::{refused_access, wording};
-use crate::model::evidence::{Evidence, GamesEvidence, Left, PlayedGames, Run};
+use crate::model::evidence::{Evidence, GamesEvidence, LeftByProcess, PlayedGames, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 
@@ -66,7 +66,7 @@ fn is_settled(finding: &Finding) -> bool {
 fn as_runs(evidence: &Evidence, played: &PlayedGames) -> Option<Evidence> {
     // A process that plays is started as the measured one is, and asked for no more than that was.
     let measured = shown_run(&evidence.runs)?;
-    let run = |left: &Left| Run {
+    let run = |left: &LeftByProcess| Run {
         execs: left.execs.clone(),
         opens: left.opens.clone(),
         not_installed: left.not_installed.clone(),
@@ -123,7 +123,7 @@ mod tests {
             exempt: exempt.map(str::to_owned),
         };
         let daemon = LeftProcess { pid: 7, state: 'S', command: "daemon".into() };
-        let with = |left: Left| {
+        let with = |left: LeftByProcess| {
             let mut evidence = testing::evidence_of([testing::run(Purpose::Main)]);
             evidence.games = testing::games(Vec::new());
             if let GamesEvidence::Played(played) = &mut evidence.games {
@@ -139,8 +139,12 @@ mod tests {
             (found.status, found.summary.clone())
         };
         let departure = Departure::NotEmptied;
-        let some =
-            Left { departure, files: vec![file(None)], processes: vec![daemon], ..Left::default() };
+        let some = LeftByProcess {
+            departure,
+            files: vec![file(None)],
+            processes: vec![daemon],
+            ..LeftByProcess::default()
+        };
         let findings = with(some);
         assert_eq!(Verdict::of(&findings), Verdict::Rejected);
         let (status, words) = summary(&findings, RuleId::LeftoverFiles);
@@ -148,14 +152,17 @@ mod tests {
         let (status, words) = summary(&findings, RuleId::LeftoverProcesses);
         assert!(status == Status::Fail && words.contains("daemon"), "{words}");
         // A system program's cache is nobody's fault.
-        let findings = with(Left { files: vec![file(Some("~/.cache/*"))], ..Left::default() });
+        let findings = with(LeftByProcess {
+            files: vec![file(Some("~/.cache/*"))],
+            ..LeftByProcess::default()
+        });
         assert_eq!(summary(&findings, RuleId::LeftoverFiles).0, Status::Pass);
         // A process that was not seen to end never passes, though nobody is named for it.
-        let findings = with(Left { departure, ..Left::default() });
+        let findings = with(LeftByProcess { departure, ..LeftByProcess::default() });
         assert_eq!(summary(&findings, RuleId::LeftoverProcesses).0, Status::Undecided);
         // One that was killed is not blamed for that, but for what it did.
         let denials = vec![Denial { by: Some(0), what: "mount".into(), count: 1 }];
-        let findings = with(Left { denials, ..Left::default() });
+        let findings = with(LeftByProcess { denials, ..LeftByProcess::default() });
         assert_eq!(summary(&findings, RuleId::LeftoverProcesses).0, Status::Pass);
         assert_eq!(summary(&findings, RuleId::LeftoverFiles).0, Status::Pass);
         let (status, words) = summary(&findings, RuleId::Commands);
@@ -164,13 +171,14 @@ mod tests {
         let played = testing::run(Purpose::Main).opened("/usr/lib/libfoo.so.1", false);
         let mut execs = played.execs;
         execs.push(exec(Some(0), "sed", ProgramClass::Refused));
-        let findings = with(Left { execs, opens: played.opens, ..Left::default() });
+        let findings =
+            with(LeftByProcess { execs, opens: played.opens, ..LeftByProcess::default() });
         let (status, words) = summary(&findings, RuleId::Libraries);
         assert!(status == Status::Fail && words.contains("libfoo.so.1"), "{words}");
         let (status, words) = summary(&findings, RuleId::Commands);
         assert!(status == Status::Fail && words.starts_with("in its games, "), "{words}");
         let opens = testing::run(Purpose::Main).opened(CHESS, false).opens;
-        let findings = with(Left { opens, ..Left::default() });
+        let findings = with(LeftByProcess { opens, ..LeftByProcess::default() });
         let (status, words) = summary(&findings, RuleId::ChessLibrary);
         assert!(status == Status::Fail && words.contains(CHESS), "{words}");
     }

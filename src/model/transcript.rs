@@ -20,7 +20,7 @@ const SENT: usize = 64 << 10;
 
 /// The speaker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum Speaker {
     /// We, on its standard input.
     Sent,
     /// The engine, on its standard output.
@@ -31,15 +31,15 @@ pub(crate) enum Voice {
     Note,
 }
 
-impl Voice {
+impl Speaker {
     /// The sign that stands before its lines.
     #[must_use]
     pub(crate) fn sign(self) -> char {
         match self {
-            Voice::Sent => '>',
-            Voice::Received => '<',
-            Voice::Stderr => '!',
-            Voice::Note => '#',
+            Speaker::Sent => '>',
+            Speaker::Received => '<',
+            Speaker::Stderr => '!',
+            Speaker::Note => '#',
         }
     }
 }
@@ -50,7 +50,7 @@ pub(crate) struct TranscriptLine {
     /// When, since the exec of the entry.
     pub(crate) at: Duration,
     /// The speaker.
-    pub(crate) voice: Voice,
+    pub(crate) voice: Speaker,
     /// The beginning of the line, as it came.
     pub(crate) text: Vec<u8>,
     /// The number of bytes of the line that are not kept.
@@ -58,8 +58,8 @@ pub(crate) struct TranscriptLine {
 }
 
 impl TranscriptLine {
-    fn new(at: Duration, voice: Voice, text: &[u8]) -> TranscriptLine {
-        let kept = text.len().min(if voice == Voice::Sent { SENT } else { LINE });
+    fn new(at: Duration, voice: Speaker, text: &[u8]) -> TranscriptLine {
+        let kept = text.len().min(if voice == Speaker::Sent { SENT } else { LINE });
         TranscriptLine { at, voice, text: text[..kept].to_vec(), more: text.len() - kept }
     }
 
@@ -85,25 +85,25 @@ pub(crate) struct Transcript {
 impl Transcript {
     /// We sent a line (given without its end).
     pub(crate) fn sent(&mut self, at: Duration, line: &[u8]) {
-        self.push(TranscriptLine::new(at, Voice::Sent, line));
+        self.push(TranscriptLine::new(at, Speaker::Sent, line));
     }
 
     /// The engine wrote a line (given without its end).
     pub(crate) fn received(&mut self, at: Duration, line: &[u8]) {
-        self.push(TranscriptLine::new(at, Voice::Received, line));
+        self.push(TranscriptLine::new(at, Speaker::Received, line));
     }
 
     /// The engine wrote to its standard error; the chunk may hold several lines.
     pub(crate) fn stderr(&mut self, at: Duration, chunk: &[u8]) {
         let chunk = chunk.strip_suffix(b"\n").unwrap_or(chunk);
         for line in chunk.split(|byte| *byte == b'\n') {
-            self.push(TranscriptLine::new(at, Voice::Stderr, line));
+            self.push(TranscriptLine::new(at, Speaker::Stderr, line));
         }
     }
 
     /// Something that a reader should know at this point.
     pub(crate) fn note(&mut self, at: Duration, text: &str) {
-        self.push(TranscriptLine::new(at, Voice::Note, text.as_bytes()));
+        self.push(TranscriptLine::new(at, Speaker::Note, text.as_bytes()));
     }
 
     fn push(&mut self, entry: TranscriptLine) {

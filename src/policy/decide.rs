@@ -49,7 +49,7 @@ pub(crate) struct StartedProgram<'a> {
 
 /// A program in the chain above another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Above<'a> {
+pub(crate) struct Ancestor<'a> {
     /// Its name as decided when it was started.
     pub(crate) name: &'a str,
     /// Its class as decided then.
@@ -72,7 +72,7 @@ pub(crate) struct ProgramDecision {
 pub(crate) fn program(
     list: &Allowlist,
     program: &StartedProgram<'_>,
-    above: &[Above<'_>],
+    above: &[Ancestor<'_>],
     strictness: Strictness,
 ) -> ProgramDecision {
     let base = base_name(program.asked);
@@ -110,7 +110,7 @@ pub(crate) fn program(
 pub(crate) fn named(
     list: &Allowlist,
     name: &str,
-    above: &[Above<'_>],
+    above: &[Ancestor<'_>],
     strictness: Strictness,
 ) -> ProgramDecision {
     if let Some(command) = list.command(name) {
@@ -251,8 +251,8 @@ mod tests {
         above: &[(&str, ProgramClass)],
         strictness: Strictness,
     ) -> ProgramClass {
-        let above: Vec<Above<'_>> =
-            (above.iter()).map(|(name, class)| Above { name, class: *class }).collect();
+        let above: Vec<Ancestor<'_>> =
+            (above.iter()).map(|(name, class)| Ancestor { name, class: *class }).collect();
         let decision = program(Allowlist::built_in(), what, &above, strictness);
         assert!(!decision.reason.is_empty());
         decision.class

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::allowlist::{AllowedCommand, Allowlist, CommandClass};
-use super::decide::{self, Above, Origin, ProgramForm, StartedProgram, Strictness};
+use super::decide::{self, Ancestor, Origin, ProgramForm, StartedProgram, Strictness};
 use super::find::{FoundProgram, NameWalk, SYSTEM_PATH};
 use super::grants::{self, Granted, grants};
 use super::{multi_call, pattern};
@@ -281,8 +281,8 @@ impl Programs for Toolchain {
             _ => seen.asked.to_string_lossy(),
         };
         let argv: Vec<&str> = seen.argv.iter().map(String::as_str).collect();
-        let above: Vec<Above<'_>> =
-            above.iter().map(|(name, class)| Above { name, class: *class }).collect();
+        let above: Vec<Ancestor<'_>> =
+            above.iter().map(|(name, class)| Ancestor { name, class: *class }).collect();
         let program = StartedProgram {
             known_as: &names,
             asked: &asked,

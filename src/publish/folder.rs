@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Destination, Failure, Hope};
+use super::{Destination, Failure, RetryValue};
 use crate::event::broadcast::{EventChanges, Follower};
 use crate::event::config::EventConfig;
 use crate::files::write::{make_folder, replace};
@@ -106,7 +106,7 @@ impl Destination for Folder {
         self.write(files).map_err(|error| Failure {
             words: format!("cannot write to it: {error}; make room, or give it back"),
             after: Duration::from_secs(1),
-            hope: Hope::Some,
+            hope: RetryValue::Some,
         })
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::push::{self, PushAnswer};
-use super::{Destination, Failure, Hope};
+use super::{Destination, Failure, RetryValue};
 use crate::event::broadcast::{EventChanges, Follower, GameKey};
 use crate::event::config::EventConfig;
 use crate::model::secret;
@@ -172,11 +172,11 @@ impl Lichess {
                 std::mem::replace(&mut self.pause, longer)
             }
         };
-        Failure { words, after, hope: Hope::Some }
+        Failure { words, after, hope: RetryValue::Some }
     }
 
     fn hopeless(&mut self, words: String) -> Failure {
-        Failure { words, after: LONGEST_PAUSE, hope: Hope::None }
+        Failure { words, after: LONGEST_PAUSE, hope: RetryValue::None }
     }
 }
 

@@ -54,12 +54,12 @@ pub(crate) struct Failure {
     /// The time to wait until it is tried again.
     pub(crate) after: Duration,
     /// The use of waiting.
-    pub(crate) hope: Hope,
+    pub(crate) hope: RetryValue,
 }
 
 /// The use of trying again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hope {
+pub(crate) enum RetryValue {
     /// By itself.
     Some,
     /// Only when somebody changes something.
@@ -180,7 +180,7 @@ impl PublisherThread {
                 Err(failure) => {
                     pause = failure.after;
                     self.failures = self.failures.saturating_add(1);
-                    let is_hopeless = failure.hope == Hope::None;
+                    let is_hopeless = failure.hope == RetryValue::None;
                     let lasts = is_hopeless || self.failures >= self.place.patience();
                     if lasts && !std::mem::replace(&mut self.is_told, true) {
                         (self.say)(&format!(

@@ -17,7 +17,7 @@ use crate::files::write;
 use crate::game::clock::Monotonic;
 use crate::model::game::record::Stamp;
 use crate::model::text::escape;
-use crate::model::transcript::Voice;
+use crate::model::transcript::Speaker;
 
 /// Bytes kept of a line of an engine's; ours are whole, so that a position can be set up again.
 const LONGEST_HEARD: usize = 1024;
@@ -57,7 +57,7 @@ struct Line {
     at: Stamp,
     engine: Arc<str>,
     game: usize,
-    voice: Voice,
+    voice: Speaker,
     text: Vec<u8>,
     /// Bytes of it that are not kept.
     cut: usize,
@@ -124,8 +124,8 @@ impl Tap {
         }
     }
 
-    fn put(&self, at: Instant, voice: Voice, text: &[u8]) {
-        let most = if voice == Voice::Sent { usize::MAX } else { LONGEST_HEARD };
+    fn put(&self, at: Instant, voice: Speaker, text: &[u8]) {
+        let most = if voice == Speaker::Sent { usize::MAX } else { LONGEST_HEARD };
         let kept = text.len().min(most);
         let missed = self.missed.swap(0, Ordering::Relaxed);
         let line = Line {
@@ -149,7 +149,7 @@ impl Tap {
         }
     }
 
-    fn put_all(&self, voice: Voice, text: &[u8]) {
+    fn put_all(&self, voice: Speaker, text: &[u8]) {
         let now = Instant::now();
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         text.split(|byte| *byte == b'\n').for_each(|line| self.put(now, voice, line));
@@ -159,25 +159,25 @@ impl Tap {
 impl Observer for Option<Tap> {
     fn sent(&mut self, text: &[u8]) {
         if let Some(tap) = self {
-            tap.put_all(Voice::Sent, text);
+            tap.put_all(Speaker::Sent, text);
         }
     }
 
     fn received(&mut self, at: Instant, line: &[u8]) {
         if let Some(tap) = self {
-            tap.put(at, Voice::Received, line);
+            tap.put(at, Speaker::Received, line);
         }
     }
 
     fn stderr(&mut self, chunk: &[u8]) {
         if let Some(tap) = self {
-            tap.put_all(Voice::Stderr, chunk);
+            tap.put_all(Speaker::Stderr, chunk);
         }
     }
 
     fn note(&mut self, text: &str) {
         if let Some(tap) = self {
-            tap.put(Instant::now(), Voice::Note, text.as_bytes());
+            tap.put(Instant::now(), Speaker::Note, text.as_bytes());
         }
     }
 }
@@ -298,7 +298,7 @@ mod tests {
         let (log, heard, _) = tap(MOST_WAITING);
         let log = log.unwrap();
         for _ in 0..=ENOUGH_ROOM {
-            log.put(Instant::now(), Voice::Sent, b"x");
+            log.put(Instant::now(), Speaker::Sent, b"x");
         }
         let waiting = Arc::clone(&log.waiting);
         let taken = thread::scope(|scope| {
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(waiting.load(Ordering::Relaxed), ENOUGH_ROOM);
         // A writer that is gone is waited for by nobody.
         drop(taken.1);
-        log.put(Instant::now(), Voice::Sent, b"x");
+        log.put(Instant::now(), Speaker::Sent, b"x");
         assert_eq!(waiting.load(Ordering::Relaxed), 0);
     }
 

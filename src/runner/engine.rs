@@ -138,7 +138,7 @@ impl Default for EngineBounds {
 
 /// The remains of an engine that was lost.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Remains {
+pub(crate) struct LostEngine {
     /// The end of its process, where it ended by itself.
     pub(crate) exit: Option<ExitHow>,
     /// The last lines of its standard error, each harmless.

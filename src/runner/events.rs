@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 use serde::{Serialize, Serializer};
 use shakmaty::{ByColor, CastlingMode, Chess, Color, Position};
 
-use super::engine::Remains;
+use super::engine::LostEngine;
 use super::schedule::ScheduledGame;
 use crate::game::notation;
-use crate::model::evidence::{ExitHow, Left};
+use crate::model::evidence::{ExitHow, LeftByProcess};
 use crate::model::game::record::{GameRecord, PlyRecord, Unanswered};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
@@ -73,7 +73,7 @@ pub(crate) enum Event {
         /// Its place in the list.
         engine: usize,
         /// Its leftovers, and the record of what it did.
-        left: Left,
+        left: LeftByProcess,
     },
     /// An engine said a move in its game without having been asked for one; it was passed over.
     Unasked {
@@ -221,7 +221,7 @@ pub(crate) struct Finished {
     /// The record of it.
     pub(crate) record: GameRecord,
     /// The remains of engines that were lost in this game.
-    pub(crate) remains: ByColor<Option<Remains>>,
+    pub(crate) remains: ByColor<Option<LostEngine>>,
 }
 
 impl Serialize for Finished {

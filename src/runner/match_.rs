@@ -70,14 +70,14 @@ pub(crate) enum MatchGames {
     /// By a plan, with the openings of a book; the start position if there is none.
     Planned(MatchSchedule, Option<(Book, Sequence)>),
     /// One by one, as an event has them.
-    Given(Vec<Given>),
+    Given(Vec<WantedGame>),
     /// The games of these numbers among others.
     Part(Box<MatchGames>, Vec<usize>),
 }
 
 /// A game that an event wants played.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct WantedGame {
     /// The players and their colours; its `game` is its place in the list.
     pub(crate) pairing: ScheduledGame,
     /// Where it begins.
@@ -112,7 +112,7 @@ impl MatchGames {
     }
 
     /// The game of a number, from 0.
-    pub(super) fn game(&self, number: usize) -> Option<Given> {
+    pub(super) fn game(&self, number: usize) -> Option<WantedGame> {
         match self {
             MatchGames::Planned(schedule, book) => {
                 let pairing = schedule.pairing(number)?;
@@ -120,7 +120,7 @@ impl MatchGames {
                     let index = sequence.opening(pairing.encounter)?;
                     book.openings().get(index).cloned()
                 });
-                Some(Given { pairing, opening: opening.unwrap_or_default(), resume: None })
+                Some(WantedGame { pairing, opening: opening.unwrap_or_default(), resume: None })
             }
             MatchGames::Given(list) => list.get(number).cloned(),
             MatchGames::Part(all, numbers) => all.game(*numbers.get(number)?),

@@ -25,8 +25,8 @@ use std::time::Duration;
 
 pub(crate) use affinity::Affinity;
 pub(crate) use dialogue::Dialogue;
-pub(crate) use engine::{Engine, EngineBounds, Missing, Remains};
-pub(crate) use match_::{Given, Match, MatchGames, Restart};
+pub(crate) use engine::{Engine, EngineBounds, LostEngine, Missing};
+pub(crate) use match_::{Match, MatchGames, Restart, WantedGame};
 pub(crate) use offers::without_chess960;
 
 use crate::engine::stop::{self, Stop};

@@ -8,7 +8,7 @@ use shakmaty::CastlingMode;
 
 use super::chess960::{Offer, Switch};
 use super::dialogue::Tap;
-use super::engine::{Engine, EngineBounds, Missing, Remains};
+use super::engine::{Engine, EngineBounds, LostEngine, Missing};
 use super::heartbeat::{BootMoment, Heartbeat};
 use super::pondering::PonderWaits;
 use crate::engine::info::InfoLine;
@@ -17,8 +17,8 @@ use crate::engine::stop::Stop;
 use crate::engine::uci::{self, Reply};
 use crate::engine::wire::{Silence, Wire};
 use crate::game::clock::Monotonic;
-use crate::game::play::{Player, PlayerLost, Said, Thought};
-use crate::model::evidence::{ExitHow, Left};
+use crate::game::play::{Player, PlayerAnswer, PlayerLost, Thought};
+use crate::model::evidence::{ExitHow, LeftByProcess};
 use crate::model::game::record::{SearchInfo, Stamp};
 use crate::model::text::escape;
 
@@ -59,11 +59,11 @@ pub(super) struct EngineSeat<'a> {
     castling: CastlingMode,
     /// The time that the last start took; taken by whoever tells of it.
     pub(super) started_in: Option<Duration>,
-    pub(super) remains: Option<Remains>,
+    pub(super) remains: Option<LostEngine>,
     /// The programs of the host that were replaced before the last start, or before it failed; taken by whoever tells of it.
     pub(super) replaced: Vec<String>,
     /// The records of its processes that were killed, where what they leave is looked at; taken by whoever tells of them.
-    pub(super) killed: Vec<Left>,
+    pub(super) killed: Vec<LeftByProcess>,
     /// True if a question to it was broken off, since all was to stop.
     interrupted: bool,
     /// The place for its dialogue, where that is kept.
@@ -273,7 +273,7 @@ impl<'a> EngineSeat<'a> {
             let exit = live.process.exit(Instant::now());
             let left = live.process.kill();
             let refusals = left.refusals.clone();
-            self.remains = Some(Remains { exit, stderr, refusals, said });
+            self.remains = Some(LostEngine { exit, stderr, refusals, said });
             if self.bounds.grace.is_some() {
                 self.killed.push(left);
             }
@@ -281,7 +281,7 @@ impl<'a> EngineSeat<'a> {
     }
 
     /// Asks it to quit, and kills what does not. Says what it left where that is looked at.
-    pub(super) fn quit(&mut self) -> (Option<QuitLate>, Option<Left>) {
+    pub(super) fn quit(&mut self) -> (Option<QuitLate>, Option<LeftByProcess>) {
         let Some(mut live) = self.live.take() else { return (None, None) };
         let asked = Instant::now();
         live.wire.leave();
@@ -417,7 +417,11 @@ impl EngineSeat<'_> {
         self.comments.clear();
         let Some(live) = &mut self.live else {
             let now = self.epoch.stamp(Instant::now());
-            return Thought { sent: now, heard: now, said: Said::Lost(PlayerLost::Gone(None)) };
+            return Thought {
+                sent: now,
+                heard: now,
+                said: PlayerAnswer::Lost(PlayerLost::Gone(None)),
+            };
         };
         let unasked = &mut self.unasked;
         // A move that was said twice would be taken for the answer to this question.
@@ -457,7 +461,11 @@ impl EngineSeat<'_> {
             Err(silence) => silence,
         };
         let heard: Stamp = self.epoch.stamp(Instant::now());
-        Thought { sent: self.epoch.stamp(sent), heard, said: Said::Lost(self.lost(silence, wait)) }
+        Thought {
+            sent: self.epoch.stamp(sent),
+            heard,
+            said: PlayerAnswer::Lost(self.lost(silence, wait)),
+        }
     }
 }
 
@@ -475,8 +483,8 @@ impl Player for EngineSeat<'_> {
         let (thought, standstill) = self.watched(|seat| seat.ask_for_move(text, wait));
         self.resting = self.look();
         match standstill {
-            Some(lost) if thought.said != Said::Lost(PlayerLost::Stopped) => {
-                Thought { said: Said::Lost(lost), ..thought }
+            Some(lost) if thought.said != PlayerAnswer::Lost(PlayerLost::Stopped) => {
+                Thought { said: PlayerAnswer::Lost(lost), ..thought }
             }
             _ => thought,
         }
@@ -496,14 +504,14 @@ impl Player for EngineSeat<'_> {
 }
 
 /// Reads what stands behind `bestmove`. A move is read strictly, as in UCI.
-fn read_best(word: &[u8]) -> Said {
+fn read_best(word: &[u8]) -> PlayerAnswer {
     if word.eq_ignore_ascii_case(b"resign") {
-        return Said::Resign;
+        return PlayerAnswer::Resign;
     }
     match std::str::from_utf8(word).map(uci::read_move) {
-        Ok(Ok(one)) => Said::Move(one),
-        _ if word.is_empty() => Said::NoMove("no move after bestmove".into()),
-        _ => Said::NoMove(escape(word, 40)),
+        Ok(Ok(one)) => PlayerAnswer::Move(one),
+        _ if word.is_empty() => PlayerAnswer::NoMove("no move after bestmove".into()),
+        _ => PlayerAnswer::NoMove(escape(word, 40)),
     }
 }
 
@@ -520,8 +528,11 @@ mod tests {
     #[test]
     fn best_moves_are_read_strictly() {
         let said = |line: &str| read_best(uci::best_word(line.as_bytes()).unwrap());
-        assert_eq!(said("bestmove e7e8q ponder a2a3"), Said::Move("e7e8q".parse().unwrap()));
-        assert_eq!(said("bestmove resign"), Said::Resign);
+        assert_eq!(
+            said("bestmove e7e8q ponder a2a3"),
+            PlayerAnswer::Move("e7e8q".parse().unwrap())
+        );
+        assert_eq!(said("bestmove resign"), PlayerAnswer::Resign);
         for (line, shown) in [
             ("bestmove 0000", "0000"),
             ("bestmove (none)", "(none)"),
@@ -529,7 +540,7 @@ mod tests {
             ("bestmove Nf3", "Nf3"),
             ("bestmove e2e4\x07", "e2e4\\u{7}"),
         ] {
-            assert_eq!(said(line), Said::NoMove(shown.into()), "{line}");
+            assert_eq!(said(line), PlayerAnswer::NoMove(shown.into()), "{line}");
         }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) enum EngineSource {
 
 /// An engine as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedEngine {
     /// Its name in the match.
     pub(crate) name: String,
     /// True if the name was asked for; a name that only comes from the file may be replaced by a longer one.
@@ -102,7 +102,7 @@ pub(crate) enum SpecError {
 ///
 /// # Errors
 /// Says which word is wrong.
-pub(crate) fn from_words(text: &str) -> Result<Asked, SpecError> {
+pub(crate) fn from_words(text: &str) -> Result<RequestedEngine, SpecError> {
     let bad = |why: String| SpecError::Words { text: text.to_owned(), why };
     let words = split(text).ok_or_else(|| bad("a quote is not closed".into()))?;
     let is_described =
@@ -124,8 +124,8 @@ pub(crate) fn from_words(text: &str) -> Result<Asked, SpecError> {
 }
 
 /// An entry of which nothing but its file is said.
-pub(crate) fn entry(path: PathBuf) -> Asked {
-    Asked {
+pub(crate) fn entry(path: PathBuf) -> RequestedEngine {
+    RequestedEngine {
         name: name_of(&path),
         name_is_given: false,
         source: EngineSource::Entry(path),
@@ -155,7 +155,7 @@ fn name_of(path: &Path) -> String {
 ///
 /// # Errors
 /// Names a name that two engines have even so.
-pub(crate) fn tell_apart(engines: &mut [Asked]) -> Result<(), SpecError> {
+pub(crate) fn tell_apart(engines: &mut [RequestedEngine]) -> Result<(), SpecError> {
     let Err(same) = distinct(engines) else { return Ok(()) };
     let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
     for engine in engines.iter_mut().filter(|engine| !engine.name_is_given) {
@@ -172,7 +172,7 @@ pub(crate) fn tell_apart(engines: &mut [Asked]) -> Result<(), SpecError> {
 }
 
 /// Refuses two engines of one name.
-fn distinct(engines: &[Asked]) -> Result<(), SpecError> {
+fn distinct(engines: &[RequestedEngine]) -> Result<(), SpecError> {
     let mut names = std::collections::BTreeSet::new();
     let Some(second) = engines.iter().find(|engine| !names.insert(&engine.name)) else {
         return Ok(());
@@ -248,7 +248,7 @@ impl Raw {
     }
 
     /// `here` is where relative paths of a file begin.
-    fn finish(self, here: &Path) -> Result<Asked, String> {
+    fn finish(self, here: &Path) -> Result<RequestedEngine, String> {
         let directory = self.directory.as_ref().map(|directory| here.join(directory));
         let source = match (self.command, self.entry) {
             (Some(command), None) => EngineSource::Program(EngineProgram {
@@ -291,7 +291,7 @@ impl Raw {
         let given = self.name.filter(|name| !name.trim().is_empty());
         let (name, name_is_given) = given.map_or((named, false), |name| (name, true));
         let full = self.fen.unwrap_or(matches!(source, EngineSource::Program(_)));
-        Ok(Asked {
+        Ok(RequestedEngine {
             name,
             name_is_given,
             source,
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn names_are_whole_and_entries_of_one_name_are_called_by_their_directories() {
         let names = |words: &[&str]| {
-            let mut asked: Vec<Asked> =
+            let mut asked: Vec<RequestedEngine> =
                 words.iter().map(|word| from_words(word).unwrap()).collect();
             tell_apart(&mut asked)?;
             Ok::<_, SpecError>(asked.into_iter().map(|one| one.name).collect::<Vec<_>>())

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant, SystemTime};
 use shakmaty::{ByColor, Chess, Color, Position};
 
 use super::affinity::{Affinity, Cores};
-use super::engine::{Missing, Remains};
+use super::engine::{LostEngine, Missing};
 use super::events::{Board, Event, Finished, MovePlayed};
 use super::heartbeat::Heartbeat;
-use super::match_::{Given, Match, Restart};
+use super::match_::{Match, Restart, WantedGame};
 use super::schedule::ScheduledGame;
 use super::seat::{EngineSeat, QuitLate};
 use crate::engine::stop::{Stop, StopLevel};
@@ -94,7 +94,7 @@ impl<'a> Worker<'a> {
         let _ = self.events.send(event);
     }
 
-    fn game(&mut self, given: &Given) {
+    fn game(&mut self, given: &WantedGame) {
         let pairing = given.pairing;
         self.place(&pairing);
         let mut white = self.take_seat(pairing.white);
@@ -277,7 +277,7 @@ impl<'a> Worker<'a> {
         if (lost || stopped) && !is_asked {
             seat.kill();
             if !stopped {
-                let Remains { exit, stderr, refusals, said } =
+                let LostEngine { exit, stderr, refusals, said } =
                     seat.remains.clone().unwrap_or_default();
                 self.tell(Event::EngineKilled {
                     engine: side.fold_wb(pairing.white, pairing.black),
@@ -325,7 +325,7 @@ impl<'a> Worker<'a> {
 }
 
 /// The position in which the engines of a game are asked for their first move now.
-fn beginning(given: &Given) -> Chess {
+fn beginning(given: &WantedGame) -> Chess {
     let mut position = given.opening.start();
     let before = given.resume.iter().flat_map(|resume| &resume.plies).map(|ply| ply.played);
     for one in given.opening.moves().iter().copied().chain(before) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Shard;
-use crate::event::journal::Kept;
+use crate::event::journal::JournalKind;
 use crate::model::entry_report::{ConfigFinding, EngineOfFile, EntryReport};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
@@ -165,7 +165,7 @@ fn differing(of: &str, one: &Value, other: &Value) -> Option<String> {
     (one != other).then(|| format!("{of}is {one} and {other}"))
 }
 
-impl Kept for CheckRecord {
+impl JournalKind for CheckRecord {
     const MEND: &'static str = super::MEND;
 
     fn begins(&self) -> Result<(), String> {

@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::journal::{self, JournalError, JournalOf, Kept, RecordPlace, Repaired};
+use crate::event::journal::{self, JournalError, JournalKind, JournalOf, RecordPlace, Repaired};
 use crate::model::text::shown;
 
 /// One part of a run. The same shard is always the same games, and each game is of exactly one shard.
@@ -65,7 +65,7 @@ impl fmt::Display for Shard {
     }
 }
 
-/// See [`Kept::MEND`].
+/// See [`JournalKind::MEND`].
 const MEND: &str = "give the command of its shard again, which will";
 
 /// The end of a shard's journal that was lost when it was opened; the work is done again.
@@ -84,7 +84,7 @@ pub(crate) enum LostEnd {
 ///
 /// # Errors
 /// As for [`JournalOf::open`].
-pub(crate) fn open<R: Kept>(
+pub(crate) fn open<R: JournalKind>(
     path: &Path,
     take: &mut dyn FnMut(R) -> Result<(), String>,
 ) -> Result<(JournalOf<R>, LostEnd), JournalError> {
@@ -122,24 +122,24 @@ pub(crate) fn is_of_check(path: &Path) -> bool {
 
 /// The shard as it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum ShardRequest {
     /// This one.
     Given(Shard),
     /// The one that the scheduler's environment names, of so many where the scheduler does not tell.
     Auto(Option<NonZeroUsize>),
 }
 
-impl FromStr for Wish {
+impl FromStr for ShardRequest {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Wish, String> {
+    fn from_str(text: &str) -> Result<ShardRequest, String> {
         let bad = || {
             format!(
                 "{text:?} is no shard; write I/N with I from 1 to N such as 3/16, auto, or auto/N"
             )
         };
         if text == "auto" {
-            return Ok(Wish::Auto(None));
+            return Ok(ShardRequest::Auto(None));
         }
         let (index, of) = text.split_once('/').ok_or_else(bad)?;
         let number = |word: &str| {
@@ -148,10 +148,10 @@ impl FromStr for Wish {
         };
         let of = number(of).and_then(NonZeroUsize::new).ok_or_else(bad)?;
         if index == "auto" {
-            return Ok(Wish::Auto(Some(of)));
+            return Ok(ShardRequest::Auto(Some(of)));
         }
         let shard = number(index).and_then(|index| Shard::new(index, of.get()));
-        shard.map(Wish::Given).ok_or_else(bad)
+        shard.map(ShardRequest::Given).ok_or_else(bad)
     }
 }
 
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn shards_are_written_from_1() {
-        assert_eq!("3/16".parse(), Ok(Wish::Given(Shard::new(3, 16).unwrap())));
-        assert_eq!("auto".parse(), Ok(Wish::Auto(None)));
-        assert_eq!("auto/8".parse(), Ok(Wish::Auto(NonZeroUsize::new(8))));
+        assert_eq!("3/16".parse(), Ok(ShardRequest::Given(Shard::new(3, 16).unwrap())));
+        assert_eq!("auto".parse(), Ok(ShardRequest::Auto(None)));
+        assert_eq!("auto/8".parse(), Ok(ShardRequest::Auto(NonZeroUsize::new(8))));
         for wrong in ["", "3", "0/4", "5/4", "1/0", "auto/0", "+1/4", "a/b", "1/2/3", "-1/4"] {
-            assert!(wrong.parse::<Wish>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ShardRequest>().is_err(), "{wrong}");
         }
     }
 

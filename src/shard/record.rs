@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Shard;
-use crate::event::journal::Kept;
+use crate::event::journal::JournalKind;
 use crate::model::game::result::GameResult;
 use crate::model::text::hex;
 use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem};
@@ -146,7 +146,7 @@ impl MatchRun {
     }
 }
 
-impl Kept for ShardRecord {
+impl JournalKind for ShardRecord {
     const MEND: &'static str = super::MEND;
 
     fn begins(&self) -> Result<(), String> {

@@ -24,7 +24,7 @@ const OPEN: usize = 200;
 
 /// All shards that there are of a run.
 #[derive(Debug)]
-pub(crate) struct Whole {
+pub(crate) struct WholeRun {
     /// The run.
     pub(crate) run: MatchRun,
     /// The shards.
@@ -34,16 +34,16 @@ pub(crate) struct Whole {
     found: Vec<Option<FoundGame>>,
 }
 
-impl Whole {
+impl WholeRun {
     /// Reads journals and checks them against each other; of games only the places are kept in memory.
     ///
     /// # Errors
     /// See [`MergeError`].
-    pub(crate) fn read(paths: &[PathBuf]) -> Result<Option<Whole>, MergeError> {
-        read_all(paths, Whole::add, |whole| &mut whole.parts)
+    pub(crate) fn read(paths: &[PathBuf]) -> Result<Option<WholeRun>, MergeError> {
+        read_all(paths, WholeRun::add, |whole| &mut whole.parts)
     }
 
-    fn add(whole: &mut Option<Whole>, path: &Path) -> Result<(), MergeError> {
+    fn add(whole: &mut Option<WholeRun>, path: &Path) -> Result<(), MergeError> {
         let mut header: Option<ShardHeader> = None;
         let mut plan: Option<MatchSchedule> = None;
         let mut games: Vec<(usize, RecordPlace)> = Vec::new();
@@ -69,7 +69,7 @@ impl Whole {
         let Some((header, plan)) = header.zip(plan) else {
             return Err(MergeError::Empty(path.to_owned()));
         };
-        let whole = whole.get_or_insert_with(|| Whole {
+        let whole = whole.get_or_insert_with(|| WholeRun {
             run: header.run.clone(),
             parts: Parts::like(header.shard),
             files: Vec::new(),

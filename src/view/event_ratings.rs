@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::look::Look;
+use super::look::PageLayout;
 use super::ratings::{HEADS, cells, document, grid, words};
 use super::text::{clean, put};
 use crate::event::ratings::{EntryRating, EventRatings, KnownRating};
@@ -11,7 +11,7 @@ use crate::model::words::counted;
 use crate::ratings::bayes::Rated;
 
 /// The entries with BayesElo's columns, or in words; empty while nothing is known of any.
-pub(crate) fn text(ratings: &EventRatings, look: Look) -> String {
+pub(crate) fn text(ratings: &EventRatings, look: PageLayout) -> String {
     if is_empty(ratings) {
         return String::new();
     }
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn entries_have_their_place_in_the_whole_list() {
-        let page = text(&ratings(), Look::of_width(100));
+        let page = text(&ratings(), PageLayout::of_width(100));
         let lines: Vec<&str> = page.lines().collect();
         assert_eq!(lines[0], "Ratings by 2 games before the event and 4 of its own");
         assert_eq!(lines[2], "Rank Name   Elo    +    - games score oppo. draws");
@@ -219,9 +219,9 @@ mod tests {
         assert!(lines[6].contains("c        –"), "{page}");
         assert!(!page.contains("other") && page.contains("rule 5.5"), "{page}");
         assert!(page.lines().all(|line| line.trim_end() == line));
-        let narrow = text(&ratings(), Look::of_width(40));
+        let narrow = text(&ratings(), PageLayout::of_width(40));
         assert!(narrow.contains("\na: rank 1, Elo ") && !narrow.contains("  "), "{narrow}");
-        let plain = text(&ratings(), Look { plain: true, ..Look::of_width(200) });
+        let plain = text(&ratings(), PageLayout { plain: true, ..PageLayout::of_width(200) });
         assert!(plain.contains("\nnew: Elo 2900, no game\na: rank 1, Elo "), "{plain}");
         assert!(plain.contains("\nc: Elo –, no game\n") && !plain.contains("  "), "{plain}");
     }
@@ -244,6 +244,6 @@ mod tests {
     fn nothing_known_is_nothing_shown() {
         let mut nothing = ratings();
         nothing.entries.retain(|entry| entry.known == KnownRating::Unknown);
-        assert_eq!(text(&nothing, Look::of_width(100)) + &html(&nothing).0, "");
+        assert_eq!(text(&nothing, PageLayout::of_width(100)) + &html(&nothing).0, "");
     }
 }

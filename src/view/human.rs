@@ -7,7 +7,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{circumstances, sandbox, start, summary, understands};
-use super::look::Look;
+use super::look::PageLayout;
 use super::size;
 use super::text::{clean, put};
 use super::weight::{FindingWeight, is_told};
@@ -46,7 +46,7 @@ fn status_style(status: Status) -> Style {
 }
 
 /// The page of one entry.
-pub(crate) fn entry(report: &EntryReport, look: Look) -> String {
+pub(crate) fn entry(report: &EntryReport, look: PageLayout) -> String {
     let mut page = String::new();
     header(&mut page, report, look);
     if let Some(figures) = &report.size {
@@ -99,7 +99,7 @@ pub(crate) fn entry(report: &EntryReport, look: Look) -> String {
 }
 
 /// Findings that are of no entry, below the name of the file that they are on.
-pub(crate) fn config_findings(config_findings: &[ConfigFinding], look: Look) -> String {
+pub(crate) fn config_findings(config_findings: &[ConfigFinding], look: PageLayout) -> String {
     let mut page = String::new();
     for config_finding in config_findings {
         // Writing to a string cannot fail.
@@ -111,7 +111,7 @@ pub(crate) fn config_findings(config_findings: &[ConfigFinding], look: Look) -> 
 }
 
 /// The verdict word, the path, and below them the rules that made it so.
-fn header(page: &mut String, report: &EntryReport, look: Look) {
+fn header(page: &mut String, report: &EntryReport, look: PageLayout) {
     let style = verdict_style(report.verdict);
     let word = report.verdict.word();
     // Writing to a string cannot fail, here and below.
@@ -142,7 +142,7 @@ fn header(page: &mut String, report: &EntryReport, look: Look) {
 }
 
 /// The findings that ask for something, by weight, then the names of all others.
-fn telling(page: &mut String, findings: &[Finding], look: Look) {
+fn telling(page: &mut String, findings: &[Finding], look: PageLayout) {
     let mut told: Vec<&Finding> = findings.iter().filter(|f| is_told(f)).collect();
     told.sort_by_key(|found| FindingWeight::of(found));
     for found in told {
@@ -190,7 +190,7 @@ fn telling(page: &mut String, findings: &[Finding], look: Look) {
     }
 }
 
-fn finding(page: &mut String, found: &Finding, look: Look) {
+fn finding(page: &mut String, found: &Finding, look: PageLayout) {
     summary_of(page, found, look);
     let evidence = match found.status {
         Status::Fail | Status::Undecided => true,
@@ -209,7 +209,7 @@ fn finding(page: &mut String, found: &Finding, look: Look) {
 }
 
 /// Status, rule and what was found.
-fn summary_of(page: &mut String, found: &Finding, look: Look) {
+fn summary_of(page: &mut String, found: &Finding, look: PageLayout) {
     let style = status_style(found.status);
     if look.plain {
         let (status, rule, section) =
@@ -264,7 +264,7 @@ mod tests {
     use crate::model::verdict::LEFT_OUT;
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
-        let page = entry(report, Look { verbose, ..Look::of_width(width) });
+        let page = entry(report, PageLayout { verbose, ..PageLayout::of_width(width) });
         anstream::adapter::strip_str(&page).to_string()
     }
 
@@ -326,7 +326,7 @@ rejected   entries/tiny
 
     #[test]
     fn a_plain_page_has_words_in_place_of_bars_arrows_and_columns() {
-        let page = entry(&report(), Look { plain: true, ..Look::of_width(100) });
+        let page = entry(&report(), PageLayout { plain: true, ..PageLayout::of_width(100) });
         let page = anstream::adapter::strip_str(&page).to_string();
         let expected = "\
 rejected: entries/tiny
@@ -377,7 +377,7 @@ rejected: entries/tiny
 
     #[test]
     fn what_is_of_no_entry_stands_below_its_place() {
-        let page = config_findings(&[config_finding()], Look::of_width(100));
+        let page = config_findings(&[config_finding()], PageLayout::of_width(100));
         assert_eq!(
             anstream::adapter::strip_str(&page).to_string(),
             "gate4k.toml:3:9\n  advice     size                7.1, 7.3  the waiver matches nothing\n      \
@@ -411,7 +411,10 @@ rejected: entries/tiny
         forged.findings = vec![Finding::fail(RuleId::Size, "a\naccepted \x1b[2J")];
         let page = plain(&forged, 100, false);
         assert!(!page.lines().any(|line| line.starts_with("accepted")), "{page}");
-        assert!(!entry(&forged, Look { verbose: true, ..Look::of_width(100) }).contains("\x1b[2J"));
+        assert!(
+            !entry(&forged, PageLayout { verbose: true, ..PageLayout::of_width(100) })
+                .contains("\x1b[2J")
+        );
     }
 
     #[test]

@@ -37,7 +37,7 @@ struct Placed<'a> {
     line: usize,
     column: usize,
     #[serde(flatten)]
-    found: Found<'a>,
+    found: FindingItem<'a>,
 }
 
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ struct Entry<'a> {
     sha256: Option<&'a str>,
     size: Option<Figures>,
     verdict: Verdict,
-    findings: Vec<Found<'a>>,
+    findings: Vec<FindingItem<'a>>,
     startup: Startup,
     execs: &'a [Exec],
     leftovers: &'a [Leftover],
@@ -64,7 +64,7 @@ struct Entry<'a> {
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct FindingItem<'a> {
     rule: &'static str,
     section: &'static str,
     status: Status,
@@ -106,9 +106,9 @@ struct MeasuredFigures {
     left: i64,
 }
 
-impl<'a> From<&'a Finding> for Found<'a> {
-    fn from(finding: &'a Finding) -> Found<'a> {
-        Found {
+impl<'a> From<&'a Finding> for FindingItem<'a> {
+    fn from(finding: &'a Finding) -> FindingItem<'a> {
+        FindingItem {
             rule: finding.rule.name(),
             section: finding.rule.rule().section,
             status: finding.status,
@@ -135,7 +135,7 @@ pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> serde_json::Result<String
         file: path(&config_finding.file),
         line: config_finding.at.line,
         column: config_finding.at.column,
-        found: Found::from(&config_finding.finding),
+        found: FindingItem::from(&config_finding.finding),
     };
     document(
         CHECK_SCHEMA,
@@ -147,7 +147,7 @@ pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> serde_json::Result<String
                 sha256: report.sha256.as_deref(),
                 size: report.size.as_ref().map(Figures::from),
                 verdict: report.verdict,
-                findings: report.findings.iter().map(Found::from).collect(),
+                findings: report.findings.iter().map(FindingItem::from).collect(),
                 startup: report.startup.into(),
                 execs: &report.execs,
                 leftovers: &report.leftovers,

@@ -2,7 +2,7 @@
 
 /// The layout of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct PageLayout {
     /// Columns.
     pub width: usize,
     /// Show evidence of what passed too, every run, and the transcript.
@@ -11,10 +11,10 @@ pub struct Look {
     pub plain: bool,
 }
 
-impl Look {
+impl PageLayout {
     /// A page of that many columns with what asks for something, for eyes.
-    pub fn of_width(width: usize) -> Look {
-        Look { width, verbose: false, plain: false }
+    pub fn of_width(width: usize) -> PageLayout {
+        PageLayout { width, verbose: false, plain: false }
     }
 
     /// The words or the sign before a next step.

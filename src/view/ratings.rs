@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::look::Look;
+use super::look::PageLayout;
 use super::text::{clean, columns, put};
 use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
@@ -14,7 +14,12 @@ pub(crate) const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
 
 /// The list with BayesElo's columns, and the match where there are two engines; for those who hear it, and where the columns
 /// do not fit, a sentence for each engine.
-pub(crate) fn text(list: &List, duel: Option<&Duel>, test: Option<&Sprt>, look: Look) -> String {
+pub(crate) fn text(
+    list: &List,
+    duel: Option<&Duel>,
+    test: Option<&Sprt>,
+    look: PageLayout,
+) -> String {
     let rows: Vec<_> =
         list.rated.iter().enumerate().map(|(number, rated)| cells(number + 1, rated)).collect();
     match grid(&rows, look) {
@@ -80,7 +85,7 @@ pub(super) fn words(cells: &[String; 9]) -> String {
 }
 
 /// Lines under their heads; none where words are wanted, or the lines do not fit.
-pub(super) fn grid(rows: &[[String; 9]], look: Look) -> Option<String> {
+pub(super) fn grid(rows: &[[String; 9]], look: PageLayout) -> Option<String> {
     let longest = rows.iter().map(|cells| clean(&cells[1]).chars().count());
     let width = longest.chain([4]).max().unwrap_or(4);
     let heads = HEADS.map(str::to_owned);
@@ -265,7 +270,7 @@ mod tests {
     #[test]
     fn the_columns_are_bayeselos() {
         let (list, duel) = list();
-        let page = text(&list, Some(&duel), Some(&TEST), Look::of_width(100));
+        let page = text(&list, Some(&duel), Some(&TEST), PageLayout::of_width(100));
         let mut lines = page.lines();
         assert_eq!(lines.next(), Some("Rank Name   Elo    +    - games score oppo. draws"));
         let first: Vec<&str> = lines.next().unwrap().split_whitespace().collect();

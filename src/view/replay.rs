@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::look::Look;
+use super::look::PageLayout;
 use crate::event::replay::{Replay, StageReplay};
 use crate::model::words::counted;
 
 /// The replay as a text.
-pub(crate) fn text(replay: &Replay, look: Look) -> String {
+pub(crate) fn text(replay: &Replay, look: PageLayout) -> String {
     let mut out = format!("{}\n", replay.event);
     for stage in &replay.stages {
         stage_text(stage, look, &mut out);
@@ -28,7 +28,7 @@ pub(crate) fn text(replay: &Replay, look: Look) -> String {
     out + &verdict
 }
 
-fn stage_text(stage: &StageReplay, look: Look, out: &mut String) {
+fn stage_text(stage: &StageReplay, look: PageLayout, out: &mut String) {
     let (engines, games) = (counted(stage.engines, "engine"), counted(stage.games, "game"));
     // invariant: writing to memory does not fail.
     let _ = writeln!(out, "\n{}: {engines}, {games}", stage.stage);

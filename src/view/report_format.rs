@@ -3,7 +3,7 @@
 
 use clap::ValueEnum;
 
-use super::look::Look;
+use super::look::PageLayout;
 use super::place::BasePaths;
 use super::{github, html, human, json, junit, markdown, sarif};
 use crate::model::entry_report::ReportInput;
@@ -52,7 +52,7 @@ impl ReportFormat {
     pub fn text(
         self,
         input: ReportInput<'_>,
-        look: Look,
+        look: PageLayout,
         places: &BasePaths,
     ) -> Result<String, ReportError> {
         Ok(match self {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::Style;
 use serde::Serialize;
 
-use super::look::Look;
+use super::look::PageLayout;
 use super::styled;
 use super::text::put;
 use crate::model::rule::{RULES, Rule, RuleKind};
@@ -41,7 +41,7 @@ fn without_title(text: &str) -> &str {
 }
 
 /// Every rule in a line.
-pub(crate) fn all(look: Look) -> String {
+pub(crate) fn all(look: PageLayout) -> String {
     let mut page = String::new();
     for rule in RULES {
         if look.plain {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn every_rule_is_listed_with_its_section() {
-        let page = anstream::adapter::strip_str(&all(Look::of_width(100))).to_string();
+        let page = anstream::adapter::strip_str(&all(PageLayout::of_width(100))).to_string();
         for rule in RULES {
             assert!(
                 page.lines().any(|line| line.starts_with(rule.name) && line.contains(rule.section)),

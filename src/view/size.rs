@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::look::Look;
+use super::look::PageLayout;
 use super::text::{clean, fit, put};
 use crate::model::size_figures::{EntrySize, SizeFigures};
 use crate::model::text::shown;
@@ -99,7 +99,7 @@ fn bar(size: &SizeFigures, room: usize) -> String {
 }
 
 /// Bar, figures and legend, two lines indented by two.
-pub(crate) fn lines(size: &SizeFigures, look: Look) -> String {
+pub(crate) fn lines(size: &SizeFigures, look: PageLayout) -> String {
     let width = look.width;
     let figures = size.words();
     let style = if size.total > size.limit {
@@ -136,7 +136,7 @@ pub(crate) fn lines(size: &SizeFigures, look: Look) -> String {
 }
 
 /// The page of `gate4k size`.
-pub(crate) fn human(entry: &EntrySize, look: Look) -> String {
+pub(crate) fn human(entry: &EntrySize, look: PageLayout) -> String {
     let width = look.width;
     let bold = Style::new().bold();
     let mut page = format!("{bold}{}{bold:#}\n", shown(&entry.path));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn plain(size: &SizeFigures, width: usize) -> String {
-        anstream::adapter::strip_str(&lines(size, Look::of_width(width))).to_string()
+        anstream::adapter::strip_str(&lines(size, PageLayout::of_width(width))).to_string()
     }
 
     #[test]
@@ -247,7 +247,8 @@ mod tests {
             size: size(2048, Some(100), 0),
             counted: vec!["option Net: 7 bytes".into()],
         };
-        let page = anstream::adapter::strip_str(&human(&entry, Look::of_width(100))).to_string();
+        let page =
+            anstream::adapter::strip_str(&human(&entry, PageLayout::of_width(100))).to_string();
         let lines: Vec<&str> = page.lines().collect();
         assert_eq!(lines[0], "a\\nb");
         assert_eq!(
@@ -255,7 +256,7 @@ mod tests {
             ["  format        sh stub, xz payload", "  engines.json  option Net: 7 bytes"]
         );
         assert!(lines[6].starts_with("  → the two readings"), "{page}");
-        let look = Look { plain: true, ..Look::of_width(100) };
+        let look = PageLayout { plain: true, ..PageLayout::of_width(100) };
         let plain = anstream::adapter::strip_str(&human(&entry, look)).to_string();
         assert!(
             plain.contains("\n  format: sh stub, xz payload\n  engines.json: option"),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::human;
-use super::look::Look;
+use super::look::PageLayout;
 use super::text::{clean, put};
 use super::weight::because;
 use crate::model::entry_report::EntryReport;
@@ -48,7 +48,7 @@ impl TableRow {
 }
 
 /// The table with the tally below.
-pub(crate) fn table(rows: &[TableRow], look: Look) -> String {
+pub(crate) fn table(rows: &[TableRow], look: PageLayout) -> String {
     if look.plain {
         return in_words(rows, look.width);
     }
@@ -121,7 +121,7 @@ mod tests {
     use crate::model::entry_report::tests::report;
 
     fn plain(rows: &[TableRow], width: usize) -> String {
-        anstream::adapter::strip_str(&table(rows, Look::of_width(width))).to_string()
+        anstream::adapter::strip_str(&table(rows, PageLayout::of_width(width))).to_string()
     }
 
     #[test]
@@ -152,7 +152,7 @@ not judged  gone              –         –  nothing there
     #[test]
     fn a_hostile_name_cannot_forge_a_line() {
         let rows = [TableRow::not_judged(Path::new("x\naccepted  y"), "a\rb\u{1b}[2J")];
-        let page = table(&rows, Look::of_width(100));
+        let page = table(&rows, PageLayout::of_width(100));
         assert!(!page.contains("\u{1b}[2J") && !page.contains('\r'), "{page}");
         assert_eq!(page.lines().count(), 4, "{page}");
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use gate4k::batch::changed::{Before, ChangedError, RepositoryChanges, is_missing};
+use gate4k::batch::changed::{ChangedError, RepositoryChanges, TargetSettings, is_missing};
 
 use crate::trials::Test;
 
@@ -63,10 +63,10 @@ fn what_a_branch_touched_is_told_and_nothing_else() {
     assert!(!touched("entries/b") && !touched("entries/c") && !touched("entries/never"));
     assert!(is_missing(&top.path().join("entries/a")));
     let before = |name: &str| changes.before(&top.path().join(name)).unwrap();
-    assert_eq!(before("list.toml"), Before::Text(b"old".into()));
-    assert_eq!(before("entries/e/engine"), Before::Missing);
-    assert_eq!(before("entries"), Before::Missing);
-    assert_eq!(changes.before(Path::new("/etc/x")).unwrap(), Before::Outside);
+    assert_eq!(before("list.toml"), TargetSettings::Text(b"old".into()));
+    assert_eq!(before("entries/e/engine"), TargetSettings::Missing);
+    assert_eq!(before("entries"), TargetSettings::Missing);
+    assert_eq!(changes.before(Path::new("/etc/x")).unwrap(), TargetSettings::Outside);
     let error = changes.before(&top.path().join("../x")).unwrap_err();
     assert!(error.to_string().contains("leads out of the repository"), "{error}");
 }

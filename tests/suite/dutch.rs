@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::process::{Command, Stdio};
 
 use gate4k::event::format::dutch::Dutch;
-use gate4k::event::format::{Next, Past, PlayedPairing};
+use gate4k::event::format::{Next, PlayedPairing, StageHistory};
 use gate4k::event::schedule::Seat;
 use gate4k::model::game::result::GameResult;
 use shakmaty::Color;
@@ -71,7 +71,7 @@ struct Asked {
 type Told = (usize, &'static str, &'static str);
 
 /// The engines by rank: points, the opponents' points, seed.
-fn ranks(seats: usize, past: &Past) -> Vec<Seat> {
+fn ranks(seats: usize, past: &StageHistory) -> Vec<Seat> {
     let points = |seat: Seat| {
         let games = past.games.values().map(|game| game.points(seat).0).sum::<u32>();
         games + 2 * past.byes.iter().filter(|(bye, _)| *bye == seat).count() as u32
@@ -86,7 +86,7 @@ fn ranks(seats: usize, past: &Past) -> Vec<Seat> {
     all
 }
 
-fn told(seats: usize, past: &Past, round: u32, rank: &BTreeMap<Seat, usize>) -> String {
+fn told(seats: usize, past: &StageHistory, round: u32, rank: &BTreeMap<Seat, usize>) -> String {
     let of_round = |seat: Seat, round: u32| -> Told {
         let game =
             past.games.values().find(|game| game.at.round == round && game.color(seat).is_some());
@@ -116,7 +116,7 @@ fn played(tournament: u32, chance: &mut Chance, rounds: &mut Vec<Asked>) {
     let last = 3 + chance.below(7).min(seats as u64 / 2) as u32;
     let draws = 10 + chance.below(60);
     let format = Dutch { rounds: NonZeroU32::new(last).unwrap() };
-    let mut past = Past::default();
+    let mut past = StageHistory::default();
     let mut bye = None;
     loop {
         let due = match format.next(seats, &past) {

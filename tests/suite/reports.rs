@@ -26,7 +26,7 @@ use gate4k::model::size_figures::SizeFigures;
 use gate4k::model::source_place::SourcePlace;
 use gate4k::model::units::Bytes;
 use gate4k::model::verdict::{Finding, Verdict};
-use gate4k::view::look::Look;
+use gate4k::view::look::PageLayout;
 use gate4k::view::place::BasePaths;
 use gate4k::view::report_format::ReportFormat;
 use gate4k::view::{json, junit, sarif};
@@ -306,7 +306,7 @@ fn places() -> BasePaths {
 
 /// Every form by the ending of its snapshot.
 fn forms(told: ReportInput<'_>) -> Vec<(String, String)> {
-    let look = Look { verbose: true, ..Look::of_width(100) };
+    let look = PageLayout { verbose: true, ..PageLayout::of_width(100) };
     let form = |format: &ReportFormat| {
         let name = format.name();
         let ending = match &*name {

@@ -27,7 +27,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::view::human;
-use crate::view::look::Look;
+use crate::view::look::PageLayout;
 
 /// Writes an event's file; one that is there is left alone.
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -209,7 +209,7 @@ impl Audience for Words {
     fn gate_closes(&mut self) {}
 
     fn refused(&mut self, report: &EntryReport) {
-        let look = Look::of_width(crate::view::text::width());
+        let look = PageLayout::of_width(crate::view::text::width());
         self.0 += &human::entry(report, look);
     }
 

@@ -25,7 +25,7 @@ use crate::model::exit::Exit;
 use crate::model::text::escape;
 use crate::model::words::{all, counted};
 use crate::runner::events::Event;
-use crate::view::look::Look;
+use crate::view::look::PageLayout;
 use crate::view::{event_ratings, human, standings, text};
 
 /// Runs, or goes on.
@@ -200,7 +200,7 @@ impl<W: Write> Audience for Page<'_, W> {
     }
 
     fn refused(&mut self, report: &EntryReport) {
-        let look = Look::of_width(text::width());
+        let look = PageLayout::of_width(text::width());
         self.put(&human::entry(report, look));
     }
 
@@ -219,6 +219,9 @@ impl<W: Write> Audience for Page<'_, W> {
 
     fn table(&mut self, counted: &Standings, ratings: &EventRatings) {
         self.put(&standings::text(counted, text::width()));
-        self.put(&format!("\n{}", event_ratings::text(ratings, Look::of_width(text::width()))));
+        self.put(&format!(
+            "\n{}",
+            event_ratings::text(ratings, PageLayout::of_width(text::width()))
+        ));
     }
 }

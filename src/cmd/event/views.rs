@@ -17,12 +17,12 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
 use crate::sandbox::timing::{self, TimingFact};
-use crate::view::look::Look;
+use crate::view::look::PageLayout;
 use crate::view::site::Site;
 use crate::view::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.
-fn ledger(config: &EventConfig) -> Result<(Ledger, Option<journal::Torn>), JournalError> {
+fn ledger(config: &EventConfig) -> Result<(Ledger, Option<journal::TornRecord>), JournalError> {
     let mut ledger = Ledger::default();
     let torn = journal::read(&config.journal, &mut |_, record| ledger.apply(record))?;
     Ok((ledger, torn))
@@ -118,7 +118,7 @@ fn unsteady_times(facts: &[TimingFact]) -> Option<String> {
 /// The state of the event. Names are those of the event's file, which may have taken them from the names of strangers' files.
 pub(super) fn status(
     config: &EventConfig,
-    look: Look,
+    look: PageLayout,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     let mut page = Vec::new();
@@ -129,7 +129,11 @@ pub(super) fn status(
     Ok(exit)
 }
 
-fn write_status(config: &EventConfig, look: Look, out: &mut impl Write) -> anyhow::Result<Exit> {
+fn write_status(
+    config: &EventConfig,
+    look: PageLayout,
+    out: &mut impl Write,
+) -> anyhow::Result<Exit> {
     let (ledger, torn) = ledger(config).map_err(unread(&config.path))?;
     writeln!(
         out,

@@ -270,7 +270,7 @@ fn title(before_final: u32) -> (String, String) {
 mod tests {
     use super::*;
     use crate::event::format::knockout::{BracketDraw, WhiteFirst};
-    use crate::event::format::{Next, Past, PlayedPairing};
+    use crate::event::format::{Next, PlayedPairing, StageHistory};
     use crate::model::game::result::GameResult;
     use shakmaty::Color;
     use std::num::NonZeroU32;
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    fn shown(knockout: &Knockout, seats: usize, past: &Past) -> BroadcastBracket {
+    fn shown(knockout: &Knockout, seats: usize, past: &StageHistory) -> BroadcastBracket {
         let known = knockout.bracket(seats, |one| knockout::winner(past, one));
         let won = known
             .encounters
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_bracket_tells_who_will_play_before_anything_is_played() {
-        let bracket = shown(&knockout(true), 6, &Past::default());
+        let bracket = shown(&knockout(true), 6, &StageHistory::default());
         let titles: Vec<&str> = bracket.levels.iter().map(|level| &*level.title).collect();
         assert_eq!(titles, ["Quarterfinals", "Semifinals", "Final"]);
         let [quarter, semi, last] = &bracket.levels[..] else { panic!("three levels") };
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn every_match_of_every_bracket_has_the_number_of_its_games() {
         for (seats, bronze) in (2..=17).flat_map(|seats| [(seats, false), (seats, true)]) {
-            let (knockout, mut past) = (knockout(bronze), Past::default());
+            let (knockout, mut past) = (knockout(bronze), StageHistory::default());
             while let Next::Play(due) = knockout.next(seats, &past) {
                 for game in due {
                     let (white, black) = (game.white, game.black);

@@ -3,7 +3,7 @@
 use super::timetable::{Slot, past};
 use super::{Broadcast, GameKey};
 use crate::event::config::EventConfig;
-use crate::event::format::{Format as OtherFormat, Past, points};
+use crate::event::format::{Format as OtherFormat, StageHistory, points};
 use crate::event::ledger::StageState;
 use crate::event::schedule::Seat;
 use crate::event::stage::StageFormat;
@@ -65,7 +65,7 @@ pub(crate) fn rounds(
     Some(Rounds { paired, planned: planned.get() })
 }
 
-fn round(state: &StageState, past: &Past, each: usize, slots: &[Slot]) -> Round {
+fn round(state: &StageState, past: &StageHistory, each: usize, slots: &[Slot]) -> Round {
     let number = slots.first().map_or(0, |slot| slot.key.at.round);
     let seats = &state.started.seats;
     let for_bye = HalfPoints(u32::try_from(2 * each).unwrap_or(u32::MAX));

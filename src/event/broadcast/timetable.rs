@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
 use crate::event::draw::{self, Drawn};
-use crate::event::format::Past;
+use crate::event::format::StageHistory;
 use crate::event::journal::record::AfterAnnulment;
 use crate::event::ledger::StageState;
 use crate::event::outlook::long_game;
@@ -90,7 +90,7 @@ fn to_come(
         };
         times = times.map(|times| times.after_all_of(games));
     }
-    let due = stage.due(seats.len(), &Past::default()).into_iter();
+    let due = stage.due(seats.len(), &StageHistory::default()).into_iter();
     let slots = due.map(|pairing| {
         let name = |seat: usize| seats.get(seat).cloned().unwrap_or_default();
         let at = times.as_mut().map(Starts::next);
@@ -134,7 +134,7 @@ fn due(
 }
 
 /// The past of a stage as its format sees it: without engines that play no more.
-pub(super) fn past(stage: &Stage, state: &StageState) -> Past {
+pub(super) fn past(stage: &Stage, state: &StageState) -> StageHistory {
     state.past_without(&state.disqualified(stage.crash_limit))
 }
 

@@ -5,7 +5,7 @@ use shakmaty::Color;
 use super::{Conductor, EventError};
 use crate::event::entrants::now;
 use crate::event::journal::record::{AfterAnnulment, Annulled, JournalRecord};
-use crate::event::recorder::Broken;
+use crate::event::recorder::ResumedGame;
 use crate::event::stage::StageFormat;
 use crate::game::pgn;
 use crate::model::game::ending::{GameEnding, Termination};
@@ -125,7 +125,7 @@ impl Conductor<'_> {
                 )));
             }
         };
-        let broken = Broken::replay(game, self.config).map_err(EventError::State)?;
+        let broken = ResumedGame::replay(game, self.config).map_err(EventError::State)?;
         let ending = GameEnding::win(!side, Termination::NoStart(reason.to_owned()));
         let finished = broken.finished(started, &ending, None);
         let told = format!("{}: {}", started.id, pgn::summary(&ending));

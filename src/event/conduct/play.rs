@@ -23,7 +23,7 @@ use crate::model::game::result::GameResult;
 use crate::model::words::counted;
 use crate::runner::events::{Event, Finished, MovePlayed};
 use crate::runner::{
-    self, Affinity, Engine, EngineBounds, Given, Match, MatchGames, Missing, Restart, schedule,
+    self, Affinity, Engine, EngineBounds, Match, MatchGames, Missing, Restart, WantedGame, schedule,
 };
 
 /// A referee that did not run for so long has not heard its engines: the games under way are cases of rule 6.1.
@@ -40,7 +40,7 @@ pub(super) struct Batch<'a> {
 }
 
 /// A game that goes on after an interruption.
-pub(super) struct GoingOn {
+pub(super) struct ContinuedGame {
     pub(super) opening: Opening,
     pub(super) resume: Resume,
     /// The time that it was played before.
@@ -78,7 +78,7 @@ impl Conductor<'_> {
         batch: &Batch<'_>,
         due: &[Due],
         engines: &[Arc<Engine>],
-        going_on: &mut HashMap<String, GoingOn>,
+        going_on: &mut HashMap<String, ContinuedGame>,
     ) -> Result<Option<NotStarted>, EventError> {
         let mut list = Vec::new();
         let mut upcoming = Vec::new();
@@ -154,8 +154,8 @@ impl Conductor<'_> {
         pairing: &Due,
         place: usize,
         engines: &[Arc<Engine>],
-        going_on: &mut HashMap<String, GoingOn>,
-    ) -> Result<(Given, Upcoming), EventError> {
+        going_on: &mut HashMap<String, ContinuedGame>,
+    ) -> Result<(WantedGame, Upcoming), EventError> {
         let find = |seat: usize| {
             let name = batch.seats.get(seat)?;
             engines.iter().position(|engine| engine.name == *name)
@@ -212,7 +212,7 @@ impl Conductor<'_> {
             encounter: pairing.pair.0 as usize,
             paired: true,
         };
-        Ok((Given { pairing, opening, resume }, Upcoming { started, before }))
+        Ok((WantedGame { pairing, opening, resume }, Upcoming { started, before }))
     }
 
     /// Keeps what happened before anything follows from it.

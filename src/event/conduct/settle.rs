@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::play::GoingOn;
+use super::play::ContinuedGame;
 use super::{Conductor, EventError};
 use crate::event::interrupted::{self, Continuation};
 use crate::event::journal::record::{GameStarted, JournalRecord};
-use crate::event::recorder::{Broken, from_clocks};
+use crate::event::recorder::{ResumedGame, from_clocks};
 use crate::game::pgn;
 use crate::game::tables::Tables;
 use crate::model::game::record::Resume;
@@ -16,7 +16,7 @@ impl Conductor<'_> {
     /// Decides what becomes of the games under way (rule 6.1), but for those that go on already.
     pub(super) fn settle(
         &mut self,
-        going_on: &mut HashMap<String, GoingOn>,
+        going_on: &mut HashMap<String, ContinuedGame>,
     ) -> Result<(), EventError> {
         let mut open = self.ledger.open.clone();
         open.retain(|id, _| !going_on.contains_key(id));
@@ -28,7 +28,7 @@ impl Conductor<'_> {
             directories => Some(Tables::open(directories)?),
         };
         for (id, game) in open {
-            let broken = Broken::replay(&game, self.config).map_err(EventError::State)?;
+            let broken = ResumedGame::replay(&game, self.config).map_err(EventError::State)?;
             if self.had_ended(&game.started, &broken)? {
                 continue;
             }
@@ -50,13 +50,13 @@ impl Conductor<'_> {
                 Continuation::GoesOn { clocks, .. } => {
                     let before = broken.played_for();
                     let (opening, resume) = broken.resume(clocks);
-                    going_on.insert(id, GoingOn { opening, resume, before });
+                    going_on.insert(id, ContinuedGame { opening, resume, before });
                 }
                 Continuation::BeginsAnew => {
                     // Each attempt of such a game began with the whole clocks.
                     let clocks = from_clocks(game.started.clocks);
                     let (opening, resume) = (broken.opening, Resume { plies: Vec::new(), clocks });
-                    going_on.insert(id, GoingOn { opening, resume, before: Duration::ZERO });
+                    going_on.insert(id, ContinuedGame { opening, resume, before: Duration::ZERO });
                 }
             }
         }
@@ -67,7 +67,7 @@ impl Conductor<'_> {
     pub(super) fn had_ended(
         &mut self,
         started: &GameStarted,
-        broken: &Broken,
+        broken: &ResumedGame,
     ) -> Result<bool, EventError> {
         let Some(ending) = broken.ending.clone() else { return Ok(false) };
         self.audience.say(&format!("{} had ended: {}", started.id, pgn::summary(&ending)));

@@ -3,7 +3,7 @@
 use super::{Conductor, EventError};
 use crate::event::entrants::now;
 use crate::event::journal::record::{JournalRecord, Withdrawn};
-use crate::event::recorder::Broken;
+use crate::event::recorder::ResumedGame;
 use crate::event::withdraw;
 
 impl Conductor<'_> {
@@ -32,7 +32,7 @@ impl Conductor<'_> {
             if game.started.white != engine && game.started.black != engine {
                 continue;
             }
-            let broken = Broken::replay(&game, self.config).map_err(EventError::State)?;
+            let broken = ResumedGame::replay(&game, self.config).map_err(EventError::State)?;
             self.had_ended(&game.started, &broken)?;
         }
         Ok(())

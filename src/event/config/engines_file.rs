@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::{RawEntry, Trusted};
 use crate::model::source_place::TextMistake;
-use crate::runner::spec::{self, Asked, EngineSource};
+use crate::runner::spec::{self, EngineSource, RequestedEngine};
 
 /// Reads the engines of a file in their order; a mistake is shown at the key that names the file. Their settings are frozen
 /// by the file's sum, since the event file does not have them.
@@ -21,11 +21,11 @@ pub(super) fn engines(
 }
 
 fn engine(
-    asked: Asked,
+    asked: RequestedEngine,
     file: &Spanned<PathBuf>,
     listed: &Path,
 ) -> Result<(RawEntry, Option<Trusted>), String> {
-    let Asked { name, source, init, options, control, margin, memory, .. } = asked;
+    let RequestedEngine { name, source, init, options, control, margin, memory, .. } = asked;
     let program = match source {
         EngineSource::Program(program) => program,
         EngineSource::Entry(_) => {

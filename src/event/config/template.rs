@@ -8,7 +8,7 @@ use super::names::{no_entry_name, slug};
 use super::{frd, leagues};
 use crate::batch::discover;
 use crate::model::text::shown;
-use crate::runner::spec::{self, Asked, EngineSource, SpecError};
+use crate::runner::spec::{self, EngineSource, RequestedEngine, SpecError};
 
 /// An error that keeps an event file from being written.
 #[derive(Debug, thiserror::Error)]
@@ -413,7 +413,7 @@ pub(crate) enum Contestants<'a> {
 
 impl Contestants<'_> {
     /// The engines in the order of their file, or of their names.
-    fn engines(self) -> Result<Vec<Asked>, NoEntries> {
+    fn engines(self) -> Result<Vec<RequestedEngine>, NoEntries> {
         let entries = match self {
             Contestants::File(path) => return Ok(spec::from_file(path)?),
             Contestants::Directory(entries) => entries,
@@ -425,7 +425,7 @@ impl Contestants<'_> {
             .ok_or_else(|| failed(std::io::Error::other("a name in it is no UTF-8")))?;
         let called = |path: PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Asked { name, ..spec::entry(path) }
+            RequestedEngine { name, ..spec::entry(path) }
         };
         Ok(found.into_iter().map(called).collect())
     }
@@ -525,7 +525,7 @@ fn seen_from(beside: &Path, path: &Path) -> String {
 }
 
 /// One of those who play, as the file has it.
-fn table(name: &str, asked: Asked, is_4k: bool, beside: &Path) -> String {
+fn table(name: &str, asked: RequestedEngine, is_4k: bool, beside: &Path) -> String {
     let seen = |path: &Path| seen_from(beside, path);
     let mut keys = vec![("name", quoted(name))];
     let kind = match asked.source {

@@ -59,7 +59,7 @@ impl PlayedPairing {
 
 /// All that happened in a stage. The order of the games does not matter: each knows its place.
 #[derive(Clone, Debug, Default)]
-pub struct Past {
+pub struct StageHistory {
     /// The games that have a result.
     pub games: BTreeMap<RoundGame, PlayedPairing>,
     /// The seats that had a bye, with its round.
@@ -73,11 +73,11 @@ pub struct Past {
     pub(crate) decided: Vec<Vec<Seat>>,
 }
 
-impl Past {
+impl StageHistory {
     /// The same without the games and byes of a round and of all later ones.
-    pub fn before(&self, round: u32) -> Past {
+    pub fn before(&self, round: u32) -> StageHistory {
         let earlier = self.games.values().filter(|game| game.at.round < round);
-        Past {
+        StageHistory {
             games: earlier.map(|game| (game.at, *game)).collect(),
             byes: self.byes.iter().copied().filter(|(_, of)| *of < round).collect(),
             out: self.out.clone(),
@@ -111,7 +111,7 @@ impl Past {
 }
 
 /// Everything due and open: all but what was played and what nobody can play.
-pub(in crate::event) fn open(due: impl IntoIterator<Item = Due>, past: &Past) -> Vec<Due> {
+pub(in crate::event) fn open(due: impl IntoIterator<Item = Due>, past: &StageHistory) -> Vec<Due> {
     due.into_iter()
         .filter(|game| {
             !past.games.contains_key(&game.at)
@@ -145,6 +145,6 @@ pub enum Next {
 }
 
 /// The points of a seat in the games of the past.
-pub(crate) fn points(past: &Past, seat: Seat) -> HalfPoints {
+pub(crate) fn points(past: &StageHistory, seat: Seat) -> HalfPoints {
     past.games.values().map(|game| game.points(seat)).sum()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, Past, open};
+use super::due::{Due, Next, PairId, StageHistory, open};
 use super::match_::{MatchFormat, MatchState, in_sequence};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
@@ -233,7 +233,7 @@ impl Knockout {
     }
 
     /// The pairs that each match was played on for since it was level, by its number.
-    pub(crate) fn beyond(&self, seats: usize, past: &Past) -> BTreeMap<u32, usize> {
+    pub(crate) fn beyond(&self, seats: usize, past: &StageHistory) -> BTreeMap<u32, usize> {
         let bracket = self.bracket(seats, |one| winner(past, one));
         let beyond = |one: &Encounter| {
             (results(past, one).len() / 2).saturating_sub(one.format.pairs.get() as usize)
@@ -242,7 +242,7 @@ impl Knockout {
     }
 
     /// The matches that are level and played on, by their numbers, with their seats.
-    pub(crate) fn level(&self, seats: usize, past: &Past) -> Vec<(u32, [Seat; 2])> {
+    pub(crate) fn level(&self, seats: usize, past: &StageHistory) -> Vec<(u32, [Seat; 2])> {
         let bracket = self.bracket(seats, |one| winner(past, one));
         let open = bracket.encounters.iter().filter(|one| winner(past, one).is_none());
         let level = open.filter(|one| one.format.is_level(&results(past, one)));
@@ -250,7 +250,7 @@ impl Knockout {
     }
 
     /// Returns the winner of the final; none while it is played.
-    pub(crate) fn champion(&self, seats: usize, past: &Past) -> Option<Seat> {
+    pub(crate) fn champion(&self, seats: usize, past: &StageHistory) -> Option<Seat> {
         let bracket = self.bracket(seats, |one| winner(past, one));
         // The final is the last match, and the one for the third place comes before it.
         let last = bracket.encounters.last()?;
@@ -258,7 +258,7 @@ impl Knockout {
     }
 
     /// Returns the next step: of each match under way the games that no early end can take away.
-    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
         let bracket = self.bracket(seats, |one| winner(past, one));
         let mut due = Vec::new();
         for one in bracket.encounters.iter().filter(|one| winner(past, one).is_none()) {
@@ -271,7 +271,7 @@ impl Knockout {
 }
 
 /// Returns the winner of a match; none while it is played.
-pub(crate) fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
+pub(crate) fn winner(past: &StageHistory, one: &Encounter) -> Option<Seat> {
     if let MatchState::Won(seat, _) = one.format.after(&results(past, one)) {
         return Some(if seat.0 == 0 { one.white } else { one.black });
     }
@@ -290,7 +290,7 @@ pub(crate) fn winner(past: &Past, one: &Encounter) -> Option<Seat> {
 }
 
 /// The results of a match in the order of its games, from the view of who has White first.
-fn results(past: &Past, one: &Encounter) -> Vec<GameResult> {
+fn results(past: &StageHistory, one: &Encounter) -> Vec<GameResult> {
     in_sequence(|game| past.games.get(&one.due(game).at))
 }
 
@@ -434,7 +434,7 @@ mod tests {
                     early: true,
                     white_first: WhiteFirst::Lower,
                 };
-                let mut past = Past::default();
+                let mut past = StageHistory::default();
                 let mut games = 0;
                 let groups = loop {
                     match format.next(seats, &past) {
@@ -479,7 +479,7 @@ mod tests {
 
     /// The one of two seats that stands lower in the bracket wins, until nothing is due; the games of each match.
     fn openings_of(format: &Knockout, seats: usize, tied: u32) -> BTreeMap<u32, Vec<usize>> {
-        let mut past = Past::default();
+        let mut past = StageHistory::default();
         let mut openings: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         while let Next::Play(due) = format.next(seats, &past) {
             for game in due {
@@ -570,7 +570,9 @@ mod tests {
             early: true,
             white_first: WhiteFirst::Lower,
         };
-        let Next::Play(due) = format.next(4, &Past::default()) else { panic!("games are due") };
+        let Next::Play(due) = format.next(4, &StageHistory::default()) else {
+            panic!("games are due")
+        };
         assert_eq!((due[0].white, due[0].black), (Seat(1), Seat(0)));
         assert_eq!(due[0].at, RoundGame { round: 1, game: 1 });
     }

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use shakmaty::Color;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, Past, PlayedPairing, open};
+use super::due::{Due, Next, PairId, PlayedPairing, StageHistory, open};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
@@ -110,12 +110,12 @@ impl MatchFormat {
     }
 
     /// The results between seats 0 and 1.
-    pub(crate) fn results(past: &Past) -> Vec<GameResult> {
+    pub(crate) fn results(past: &StageHistory) -> Vec<GameResult> {
         in_sequence(|number| past.games.get(&game(number).at))
     }
 
     /// Returns the next step between seats 0 and 1.
-    pub(crate) fn next(&self, past: &Past) -> Next {
+    pub(crate) fn next(&self, past: &StageHistory) -> Next {
         let results = MatchFormat::results(past);
         if let Some([first, ..]) = past.decision(&[Seat(0), Seat(1)])
             && self.is_level(&results)

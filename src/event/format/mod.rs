@@ -22,7 +22,7 @@ use swiss::Swiss;
 
 pub(in crate::event) use due::open;
 pub(crate) use due::points;
-pub use due::{Due, Next, PairId, Past, PlayedPairing};
+pub use due::{Due, Next, PairId, PlayedPairing, StageHistory};
 
 /// A format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Format {
     pub(crate) fn follows(
         &self,
         seats: usize,
-        past: &Past,
+        past: &StageHistory,
         later: RoundGame,
         from: RoundGame,
     ) -> bool {
@@ -133,7 +133,7 @@ impl Format {
     }
 
     /// Returns the next step of a stage of so many seats after its past.
-    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
         match self {
             Format::RoundRobin(format) => format.next(seats, past),
             Format::Match(format) => format.next(past),

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 
 use super::super::schedule::Seat;
-use super::due::{Due, Next, PairId, Past, groups, open};
+use super::due::{Due, Next, PairId, StageHistory, groups, open};
 use super::round_robin::{PairOrder, RoundRobin};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
@@ -34,12 +34,12 @@ struct Standing {
 
 impl Playoff {
     /// Returns the next step of the playoff.
-    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
         self.played(seats, past, |_| {})
     }
 
     /// The seats that play on, where a go is due of which nothing is played.
-    pub(crate) fn level(&self, seats: usize, past: &Past) -> Option<Vec<Seat>> {
+    pub(crate) fn level(&self, seats: usize, past: &StageHistory) -> Option<Vec<Seat>> {
         let mut last = Vec::new();
         let next = self.played(seats, past, |go| last = go.to_vec());
         let is_whole = matches!(next, Next::Play(due) if due == last);
@@ -50,7 +50,7 @@ impl Playoff {
     }
 
     /// True if the pairing of round `later` followed from the results of round `from`, which is of an earlier go.
-    pub(crate) fn follows(&self, seats: usize, past: &Past, later: u32, from: u32) -> bool {
+    pub(crate) fn follows(&self, seats: usize, past: &StageHistory, later: u32, from: u32) -> bool {
         let mut ends = Vec::new();
         self.played(seats, past, |go| ends.extend(go.iter().map(|due| due.at.round).max()));
         let go = |round: u32| ends.iter().filter(|end| **end < round).count();
@@ -58,7 +58,7 @@ impl Playoff {
     }
 
     /// The same, telling each go that has begun.
-    fn played(&self, seats: usize, past: &Past, mut begun: impl FnMut(&[Due])) -> Next {
+    fn played(&self, seats: usize, past: &StageHistory, mut begun: impl FnMut(&[Due])) -> Next {
         let mut standing = Standing {
             left: (0..seats).map(Seat).filter(|seat| past.left(*seat).is_none()).collect(),
             promoted: Vec::new(),
@@ -118,7 +118,7 @@ impl Playoff {
     }
 
     /// Counts a go: who is ahead of the last spot, such as the clear first of two, has one; who is behind it is out.
-    fn count(&self, standing: &mut Standing, go: &[Due], past: &Past, spots: usize) {
+    fn count(&self, standing: &mut Standing, go: &[Due], past: &StageHistory, spots: usize) {
         let points = |seat: Seat| -> HalfPoints {
             go.iter().filter_map(|due| past.games.get(&due.at)).map(|game| game.points(seat)).sum()
         };
@@ -165,7 +165,7 @@ mod tests {
         seats: usize,
         decide: impl Fn(usize, &Due) -> Option<Seat>,
     ) -> (Vec<usize>, Vec<Vec<Seat>>) {
-        let (mut past, mut goes) = (Past::default(), Vec::new());
+        let (mut past, mut goes) = (StageHistory::default(), Vec::new());
         loop {
             match playoff(spots).next(seats, &past) {
                 Next::Play(due) => {
@@ -225,7 +225,7 @@ mod tests {
     /// Two for one spot: one double round robin has two rounds.
     #[test]
     fn only_later_goes_follow_from_a_game() {
-        let mut past = Past::default();
+        let mut past = StageHistory::default();
         for round in 1..=3 {
             let (white, black) = (Seat((round as usize + 1) % 2), Seat(round as usize % 2));
             let at = RoundGame { round, game: 1 };

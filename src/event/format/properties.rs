@@ -13,7 +13,7 @@ use super::matching::is_perfect;
 use super::playoff::Playoff;
 use super::round_robin::{PairOrder, RoundRobin};
 use super::swiss::Swiss;
-use super::{Due, Format, Next, Past, PlayedPairing};
+use super::{Due, Format, Next, PlayedPairing, StageHistory};
 use crate::model::game::result::GameResult;
 
 pub(in crate::event) fn number(number: usize) -> NonZeroU32 {
@@ -43,8 +43,13 @@ pub(in crate::event) fn played(due: &Due, seed: u64) -> PlayedPairing {
 }
 
 /// Plays a format to its end: all that is due, or a drawn game of it at a time.
-fn play(format: &Format, seats: usize, seed: u64, one_by_one: bool) -> (Past, Vec<Vec<Seat>>) {
-    let mut past = Past::default();
+fn play(
+    format: &Format,
+    seats: usize,
+    seed: u64,
+    one_by_one: bool,
+) -> (StageHistory, Vec<Vec<Seat>>) {
+    let mut past = StageHistory::default();
     loop {
         match format.next(seats, &past) {
             Next::Play(due) => {
@@ -122,7 +127,7 @@ pub(in crate::event) fn formats(seats: usize) -> Vec<Format> {
 }
 
 /// Games with White less games with Black.
-fn balance(past: &Past, seat: usize) -> i32 {
+fn balance(past: &StageHistory, seat: usize) -> i32 {
     let colors = past.games.values().filter_map(|game| game.color(Seat(seat)));
     colors.map(|color| color.fold_wb(1, -1)).sum()
 }
@@ -217,7 +222,7 @@ fn whoever_leaves_a_swiss_is_not_paired_and_all_others_are() {
             if !matches!(format, Format::Swiss(_) | Format::Dutch(_)) {
                 continue;
             }
-            let (mut past, mut last) = (Past::default(), 0);
+            let (mut past, mut last) = (StageHistory::default(), 0);
             loop {
                 let due = match format.next(seats, &past) {
                     Next::Play(due) => due,
@@ -272,7 +277,7 @@ fn whoever_leaves_a_swiss_is_not_paired_and_all_others_are() {
 fn openings_are_those_that_a_book_must_hold() {
     for seats in [2, 3, 7, 8, 13, 32] {
         for format in formats(seats) {
-            let (mut past, mut openings) = (Past::default(), BTreeMap::new());
+            let (mut past, mut openings) = (StageHistory::default(), BTreeMap::new());
             loop {
                 match format.next(seats, &past) {
                     Next::Play(due) => {

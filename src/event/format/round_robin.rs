@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::super::schedule::{BookPolicy, OpeningIndex, Seat, StageSchedule, TooFewOrMany};
-use super::due::{Due, Next, PairId, Past, groups, open, points};
+use super::due::{Due, Next, PairId, StageHistory, groups, open, points};
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
 
@@ -119,7 +119,7 @@ impl RoundRobin {
     }
 
     /// Returns the games that are due, or the end.
-    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
         let due = open(self.games(seats).unwrap_or_default(), past);
         if !due.is_empty() {
             return Next::Play(due);

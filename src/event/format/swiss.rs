@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, Past, groups, open, points};
+use super::due::{Due, Next, PairId, StageHistory, groups, open, points};
 use super::matching::is_perfect;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
@@ -50,14 +50,14 @@ impl Swiss {
     }
 
     /// The points of a seat; a bye counts as many wins as an encounter has games.
-    pub(crate) fn points(&self, past: &Past, seat: Seat) -> HalfPoints {
+    pub(crate) fn points(&self, past: &StageHistory, seat: Seat) -> HalfPoints {
         let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
         let full = HalfPoints(2 * self.games.get());
         std::iter::repeat_n(full, byes).fold(points(past, seat), |sum, bye| sum + bye)
     }
 
     /// The seats as they stand before a round: by points, then by seed.
-    fn order(&self, seats: usize, past: &Past, round: u32) -> Vec<Seat> {
+    fn order(&self, seats: usize, past: &StageHistory, round: u32) -> Vec<Seat> {
         let mut order = self.seeds(seats);
         order.retain(|seat| past.is_paired(*seat, round));
         order.sort_by_cached_key(|seat| Reverse(self.points(past, *seat)));
@@ -65,7 +65,7 @@ impl Swiss {
     }
 
     /// The pairings of a round, from 1, by what was played before it.
-    pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> SwissRound {
+    pub(crate) fn round(&self, seats: usize, past: &StageHistory, round: u32) -> SwissRound {
         let past = past.before(round);
         let mut order = self.order(seats, &past, round);
         let bye = (!order.len().is_multiple_of(2)).then(|| bye(&past, &mut order)).flatten();
@@ -84,7 +84,7 @@ impl Swiss {
     pub(crate) fn colors(
         &self,
         seats: usize,
-        past: &Past,
+        past: &StageHistory,
         round: u32,
         a: Seat,
         b: Seat,
@@ -97,7 +97,7 @@ impl Swiss {
     }
 
     /// White and Black of the first game; `first` stands higher, by points and then by seed.
-    fn colored(&self, past: &Past, round: u32, first: Seat, second: Seat) -> (Seat, Seat) {
+    fn colored(&self, past: &StageHistory, round: u32, first: Seat, second: Seat) -> (Seat, Seat) {
         let is_black = if self.games.get().is_multiple_of(2) {
             true
         } else {
@@ -114,7 +114,7 @@ impl Swiss {
     }
 
     /// Returns the next step of the stage: a bye, the games that are due, or the end.
-    pub(crate) fn next(&self, seats: usize, past: &Past) -> Next {
+    pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
         let last = self.rounds.get();
         let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
         let due = |round: u32| {
@@ -157,7 +157,7 @@ impl Swiss {
 }
 
 /// Takes the lowest that had no bye out of the order; where all had one, the lowest that had fewest.
-fn bye(past: &Past, order: &mut Vec<Seat>) -> Option<Seat> {
+fn bye(past: &StageHistory, order: &mut Vec<Seat>) -> Option<Seat> {
     let byes = |seat: &Seat| past.byes.iter().filter(|(bye, _)| bye == seat).count();
     let (at, _) = order.iter().enumerate().rev().min_by_key(|(_, seat)| byes(seat))?;
     Some(order.remove(at))
@@ -169,7 +169,7 @@ fn meeting(a: Seat, b: Seat) -> (Seat, Seat) {
 }
 
 /// Games with White less games with Black.
-fn balance(past: &Past, seat: Seat) -> i64 {
+fn balance(past: &StageHistory, seat: Seat) -> i64 {
     past.games.values().filter_map(|game| game.color(seat)).map(|color| color.fold_wb(1, -1)).sum()
 }
 
@@ -235,7 +235,7 @@ mod tests {
         let format = swiss(4, 2, 2);
         let seeds: Vec<usize> = format.seeds(8).iter().map(|seat| seat.0 + 1).collect();
         assert_eq!(seeds, [1, 5, 2, 6, 3, 7, 4, 8]);
-        let mut past = Past::default();
+        let mut past = StageHistory::default();
         assert_eq!(told(&format.round(8, &past, 1)), "E8-E4, E7-E3, E6-E2, E5-E1");
         let mut rounds = Vec::new();
         for _ in 0..4 {
@@ -290,7 +290,7 @@ mod tests {
         for seats in 2..=12usize {
             for sections in 1..=3 {
                 let format = swiss(seats as u32 - 1, 1, sections);
-                let (mut past, mut met) = (Past::default(), BTreeSet::new());
+                let (mut past, mut met) = (StageHistory::default(), BTreeSet::new());
                 let mut compared = 0;
                 for round in 1..seats as u32 {
                     let mut order = format.seeds(seats);
@@ -332,7 +332,7 @@ mod tests {
             for games in [1, 2] {
                 let rounds = (seats as u32).saturating_sub(1).clamp(1, 9);
                 let format = swiss(rounds, games, 6);
-                let mut past = Past::default();
+                let mut past = StageHistory::default();
                 let mut met: BTreeSet<(Seat, Seat)> = BTreeSet::new();
                 loop {
                     let mut due = match format.next(seats, &past) {

@@ -115,7 +115,7 @@ pub enum JournalError {
         bytes: u64,
         /// The fault.
         what: String,
-        /// See [`Kept::MEND`].
+        /// See [`JournalKind::MEND`].
         mend: &'static str,
     },
     /// The file is something else, or of another version.
@@ -139,7 +139,7 @@ pub(crate) struct Mark {
 
 /// A last record that was not written to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornRecord {
     /// The number of the line, from 1.
     pub(crate) line: u64,
     /// Where it begins, in bytes.
@@ -149,7 +149,7 @@ pub struct Torn {
 }
 
 /// The records of one kind of journal. All kinds have the same lines and the same chain of sums.
-pub trait Kept: Serialize + DeserializeOwned {
+pub trait JournalKind: Serialize + DeserializeOwned {
     /// The command that cuts off a last record that is not whole, such as "let `gate4k …`".
     const MEND: &'static str;
 
@@ -232,7 +232,7 @@ fn regular(path: &Path, file: &File) -> Result<(), JournalError> {
 pub fn read(
     path: &Path,
     take: &mut dyn FnMut(u64, JournalRecord) -> Result<(), String>,
-) -> Result<Option<Torn>, JournalError> {
+) -> Result<Option<TornRecord>, JournalError> {
     read_some(path, &mut |_| true, take)
 }
 
@@ -240,15 +240,15 @@ pub fn read(
 ///
 /// # Errors
 /// As for [`read`].
-pub(crate) fn read_of<R: Kept>(
+pub(crate) fn read_of<R: JournalKind>(
     path: &Path,
     take: &mut dyn FnMut(RecordPlace, R) -> Result<(), String>,
-) -> Result<Option<Torn>, JournalError> {
+) -> Result<Option<TornRecord>, JournalError> {
     Ok(scan(path, &open(path)?, Position::default(), u64::MAX, &mut |_| true, take)?.1)
 }
 
 /// The record in a line that was read before.
-pub(crate) fn record_in<R: Kept>(line: &[u8]) -> Option<R> {
+pub(crate) fn record_in<R: JournalKind>(line: &[u8]) -> Option<R> {
     let text = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     serde_json::from_str(line::read(text)?.record).ok()
 }
@@ -262,7 +262,7 @@ pub(crate) fn read_some(
     path: &Path,
     wanted: &mut dyn FnMut(&str) -> bool,
     take: &mut dyn FnMut(u64, JournalRecord) -> Result<(), String>,
-) -> Result<Option<Torn>, JournalError> {
+) -> Result<Option<TornRecord>, JournalError> {
     let take = &mut |place: RecordPlace, record| take(place.line, record);
     Ok(scan(path, &open(path)?, Position::default(), u64::MAX, wanted, take)?.1)
 }
@@ -311,14 +311,14 @@ impl Reader {
     }
 }
 
-fn scan<R: Kept>(
+fn scan<R: JournalKind>(
     path: &Path,
     file: &File,
     from: Position,
     most: u64,
     wanted: &mut dyn FnMut(&str) -> bool,
     take: &mut dyn FnMut(RecordPlace, R) -> Result<(), String>,
-) -> Result<(Position, Option<Torn>), JournalError> {
+) -> Result<(Position, Option<TornRecord>), JournalError> {
     let mut file = file;
     file.seek(SeekFrom::Start(from.offset))
         .map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
@@ -355,7 +355,7 @@ fn scan<R: Kept>(
                 return Err(damaged("it is longer than any record".into()));
             }
             // No line end: the write did not reach its end.
-            return Ok((at, Some(Torn { line: at.number + 1, offset: at.offset, bytes })));
+            return Ok((at, Some(TornRecord { line: at.number + 1, offset: at.offset, bytes })));
         };
         let (line, chain, crc) = match whole(text, &at) {
             Ok(whole) => whole,
@@ -430,7 +430,7 @@ fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalErro
     Ok(rest.is_empty())
 }
 
-impl Kept for JournalRecord {
+impl JournalKind for JournalRecord {
     const MEND: &'static str = "let `gate4k event repair`";
 
     fn begins(&self) -> Result<(), String> {
@@ -456,7 +456,7 @@ pub struct JournalOf<R> {
     kind: PhantomData<fn(R)>,
 }
 
-impl<R: Kept> JournalOf<R> {
+impl<R: JournalKind> JournalOf<R> {
     /// Opens a journal, or makes an empty one; hands on the records that it holds. A torn end is cut off and
     /// told.
     ///
@@ -465,7 +465,7 @@ impl<R: Kept> JournalOf<R> {
     pub fn open(
         path: &Path,
         take: &mut dyn FnMut(u64, R) -> Result<(), String>,
-    ) -> Result<(JournalOf<R>, Option<Torn>), JournalError> {
+    ) -> Result<(JournalOf<R>, Option<TornRecord>), JournalError> {
         let failed = |source| JournalError::Open { path: path.to_owned(), source };
         let is_new = !path.exists();
         let file = OpenOptions::new()

@@ -6,7 +6,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{JournalError, JournalRecord, Kept, Position, lock, regular, scan, sync_directory};
+use super::{
+    JournalError, JournalKind, JournalRecord, Position, lock, regular, scan, sync_directory,
+};
 
 /// A record that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
 ///
 /// # Errors
 /// As for [`repair`].
-pub fn repair_of<R: Kept>(path: &Path) -> Result<Option<Repaired>, JournalError> {
+pub fn repair_of<R: JournalKind>(path: &Path) -> Result<Option<Repaired>, JournalError> {
     let read = |source| JournalError::Read { path: path.to_owned(), source };
     let opened =
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);

@@ -31,7 +31,9 @@ pub(super) fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usiz
     (dir, path, begins)
 }
 
-pub(super) fn records_of(path: &Path) -> Result<(Vec<JournalRecord>, Option<Torn>), JournalError> {
+pub(super) fn records_of(
+    path: &Path,
+) -> Result<(Vec<JournalRecord>, Option<TornRecord>), JournalError> {
     let mut records = Vec::new();
     let torn = read(path, &mut |_, record| {
         records.push(record);
@@ -40,7 +42,7 @@ pub(super) fn records_of(path: &Path) -> Result<(Vec<JournalRecord>, Option<Torn
     Ok((records, torn))
 }
 
-pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<Torn>), JournalError> {
+pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<TornRecord>), JournalError> {
     let mut notes = Vec::new();
     let torn = read(path, &mut |_, record| {
         if let JournalRecord::Note { text } = record {

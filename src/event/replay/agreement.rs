@@ -11,7 +11,7 @@ use super::stage_games::{Id, StageGame, StageGames, Tag, TagUse};
 use crate::event::format::knockout::{BracketDraw, Knockout, WhiteFirst};
 use crate::event::format::properties::{formats, number, played};
 use crate::event::format::round_robin::{PairOrder, RoundRobin};
-use crate::event::format::{Format, Next, Past};
+use crate::event::format::{Format, Next, StageHistory};
 use crate::event::schedule::Seat;
 use crate::model::game::listed::RoundGame;
 
@@ -29,7 +29,7 @@ enum Tags {
 /// A stage that was played, one game after the other. Its engines are told by other numbers than their seats.
 fn recorded(format: &Format, seats: usize, seed: u64, tags: Tags) -> (Vec<StageGame>, Vec<Id>) {
     let id = |seat: Seat| Id((seat.0 * 37 + 11) % 401);
-    let mut past = Past::default();
+    let mut past = StageHistory::default();
     let mut games: Vec<StageGame> = Vec::new();
     loop {
         match format.next(seats, &past) {

@@ -45,13 +45,14 @@ pub(super) fn knockout(
         out.notes.push(format!("there are no games of the first {first}"));
     }
     let read = |format: &Knockout| {
-        let lay = |seats| Laid::out(format, seats, is_given, &matches, stage);
+        let lay = |seats| PlacedBracket::out(format, seats, is_given, &matches, stage);
         match &given {
             Some(seats) => lay(seats.clone()),
             None => {
                 let read = |absent| lay(first_round(format, absent, &order, &matches, stage));
                 let [one, other] = [Absent::Matches, Absent::Engines].map(read);
-                let odd = |laid: &Laid| (laid.absent(&matches), laid.begun_by_others(&matches));
+                let odd =
+                    |laid: &PlacedBracket| (laid.absent(&matches), laid.begun_by_others(&matches));
                 if odd(&other) < odd(&one) { other } else { one }
             }
         }
@@ -135,20 +136,20 @@ enum Absent {
 }
 
 /// A bracket as its games lay it out.
-struct Laid {
+struct PlacedBracket {
     /// The engine of each seat.
     seats: Vec<Id>,
     bracket: KnockoutBracket,
 }
 
-impl Laid {
+impl PlacedBracket {
     fn out(
         format: &Knockout,
         seats: Vec<Id>,
         is_given: bool,
         matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
         stage: &StageGames<'_>,
-    ) -> Laid {
+    ) -> PlacedBracket {
         // Games tell the places of a bracket and not who is seeded how: its lower place is taken for the lower seed.
         let places = format.draw.places(seats.len());
         let as_drawn = Knockout { draw: BracketDraw::AsDrawn, ..format.clone() };
@@ -175,7 +176,7 @@ impl Laid {
             }
         };
         let bracket = format.bracket(seats.len(), winner);
-        Laid { seats, bracket }
+        PlacedBracket { seats, bracket }
     }
 
     fn pair(&self, one: &Encounter) -> (Id, Id) {
@@ -316,7 +317,7 @@ fn with_byes(places: &[bool], mut matches: impl Iterator<Item = [Id; 2]>) -> Vec
 
 /// Compares the lengths of the matches of each round: that all of them were of another one is one difference.
 fn lengths(
-    laid: &Laid,
+    laid: &PlacedBracket,
     matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
     stage: &StageGames<'_>,
     out: &mut StageReplay,

@@ -7,11 +7,11 @@ use super::super::format::due::Due;
 use super::super::format::match_::{MatchFormat, MatchState};
 use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::{PairOrder, RoundRobin};
-use super::super::format::{Next, Past};
+use super::super::format::{Next, StageHistory};
 use super::super::schedule::Seat;
 use super::encounter::PlayedMatch;
 use super::report::{ComparisonKind, StageReplay};
-use super::seating::{Laid, laid, voted};
+use super::seating::{PlacedGames, laid, voted};
 use super::stage_games::{Id, StageGame, StageGames, StageSeats};
 use crate::model::game::result::GameResult;
 use crate::model::words::counted;
@@ -164,7 +164,7 @@ fn other_order(
     format: &RoundRobin,
     dues: &[Due],
     stage: &StageGames<'_>,
-    laid: &Laid,
+    laid: &PlacedGames,
     given: Option<&[Id]>,
     out: &mut StageReplay,
 ) {
@@ -298,7 +298,7 @@ pub(super) fn playoff(
         voted(&dues, &placed, &roster)
     });
     let seated = StageSeats { seats: &seats };
-    let mut past = Past { taken, ..Past::default() };
+    let mut past = StageHistory { taken, ..StageHistory::default() };
     let mut left: Vec<StageGame> = stage.with_results();
     let groups = loop {
         let due = match format.next(seats.len(), &past) {

@@ -332,14 +332,14 @@ pub(super) fn swiss_rows(
     rounds: u32,
     left: &[(usize, u32)],
 ) -> Vec<Row> {
-    use crate::event::format::{Next, Past, PlayedPairing, swiss::Swiss};
+    use crate::event::format::{Next, PlayedPairing, StageHistory, swiss::Swiss};
     use crate::event::schedule::Seat;
     use crate::model::game::result::GameResult;
     use std::num::NonZeroU32;
     let number = |number| NonZeroU32::new(number).unwrap();
     let format = Swiss { rounds: number(rounds), games: number(each), sections: number(2) };
     let out = left.iter().map(|(seat, round)| (Seat(*seat), *round)).collect();
-    let mut past = Past { out, ..Past::default() };
+    let mut past = StageHistory { out, ..StageHistory::default() };
     let mut rows = Vec::new();
     for round in 1..=rounds {
         let paired = format.round(engines, &past, round);

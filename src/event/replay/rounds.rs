@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
-use super::super::format::Past;
+use super::super::format::StageHistory;
 use super::super::format::dutch::Dutch;
 use super::super::format::swiss::{Swiss, SwissRound};
 use super::super::schedule::Seat;
@@ -26,7 +26,7 @@ pub(super) enum System {
 }
 
 impl System {
-    fn round(self, seats: usize, past: &Past, round: u32) -> SwissRound {
+    fn round(self, seats: usize, past: &StageHistory, round: u32) -> SwissRound {
         match self {
             System::Monrad(swiss) => swiss.round(seats, past, round),
             System::Dutch(dutch) => dutch.round(seats, past, round),
@@ -48,7 +48,14 @@ impl System {
     }
 
     /// White and Black of two that met, for a pair that the system did not give.
-    fn colored(self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
+    fn colored(
+        self,
+        seats: usize,
+        past: &StageHistory,
+        round: u32,
+        a: Seat,
+        b: Seat,
+    ) -> (Seat, Seat) {
         match self {
             System::Monrad(swiss) => swiss.colors(seats, past, round, a, b),
             System::Dutch(dutch) => dutch.colored(seats, past, round, a, b),
@@ -206,7 +213,7 @@ fn compare(
     out: &mut StageReplay,
 ) -> Vec<Id> {
     let seated = StageSeats { seats };
-    let mut past = Past::default();
+    let mut past = StageHistory::default();
     leave(rounds, seats, stage, &mut past, out);
     let mut byes = Vec::new();
     // Of rounds behind the last one the format says nothing; that they were played is told below.
@@ -259,7 +266,7 @@ fn leave(
     rounds: &[Vec<StageGame>],
     seats: &[Id],
     stage: &StageGames<'_>,
-    past: &mut Past,
+    past: &mut StageHistory,
     out: &mut StageReplay,
 ) {
     let last = |id: Id| rounds.iter().rposition(|round| round.iter().any(|game| game.plays(id)));
@@ -282,7 +289,7 @@ fn one_round(
     system: System,
     stage: &StageGames<'_>,
     seated: &StageSeats<'_>,
-    (past, number): (&Past, u32),
+    (past, number): (&StageHistory, u32),
     (paired, games): (&SwissRound, &[StageGame]),
     out: &mut StageReplay,
 ) {

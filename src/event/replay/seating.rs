@@ -11,7 +11,7 @@ use crate::model::game::result::GameResult;
 pub(super) type Placed = BTreeMap<RoundGame, StageGame>;
 
 /// The recorded games at the places of a schedule.
-pub(super) struct Laid {
+pub(super) struct PlacedGames {
     pub(super) placed: Placed,
     pub(super) seats: Vec<Id>,
     /// So many stand where the schedule has them.
@@ -21,7 +21,7 @@ pub(super) struct Laid {
 }
 
 /// Lays games on a schedule: by their tags, or one after the other where that agrees more.
-pub(super) fn laid(dues: &[Due], stage: &StageGames<'_>, given: Option<&[Id]>) -> Laid {
+pub(super) fn laid(dues: &[Due], stage: &StageGames<'_>, given: Option<&[Id]>) -> PlacedGames {
     let roster = stage.roster();
     let mut ways: Vec<Placed> =
         vec![dues.iter().zip(&stage.games).map(|(due, game)| (due.at, *game)).collect()];
@@ -41,10 +41,10 @@ pub(super) fn laid(dues: &[Due], stage: &StageGames<'_>, given: Option<&[Id]>) -
             .iter()
             .filter(|due| placed.get(&due.at).is_some_and(|game| is_as(due, game, &seats)))
             .count();
-        Laid { placed, seats, agree, made_up: Vec::new() }
+        PlacedGames { placed, seats, agree, made_up: Vec::new() }
     });
     let best = ways.reduce(|best, way| if way.agree > best.agree { way } else { best });
-    let none = Laid { placed: Placed::new(), seats: roster, agree: 0, made_up: Vec::new() };
+    let none = PlacedGames { placed: Placed::new(), seats: roster, agree: 0, made_up: Vec::new() };
     let mut laid = best.unwrap_or(none);
     // A game that was made up for at another time stands for the one that is missing, or has no result.
     let known: BTreeSet<usize> = laid.placed.values().map(|game| game.number).collect();

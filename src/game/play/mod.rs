@@ -20,7 +20,7 @@ use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::{GameRecord, PlayedMove, PlyRecord, Resume, Unanswered};
 
-pub(crate) use player::{Player, PlayerLost, Said, Thought};
+pub(crate) use player::{Player, PlayerAnswer, PlayerLost, Thought};
 
 /// Games longer than this make the record grow, which costs memory and nothing else.
 const USUAL_PLIES: usize = 400;
@@ -229,37 +229,39 @@ impl<'a> Game<'a> {
     ) -> Result<Move, GameEnding> {
         let loses = |reason| GameEnding::win(!side, reason);
         match &thought.said {
-            Said::Lost(PlayerLost::Stopped) => {
+            PlayerAnswer::Lost(PlayerLost::Stopped) => {
                 return Err(GameEnding::aborted("the match was stopped"));
             }
-            Said::Lost(PlayerLost::Gone(exit)) => {
+            PlayerAnswer::Lost(PlayerLost::Gone(exit)) => {
                 return Err(loses(Termination::Crash { exit: *exit }));
             }
-            Said::Lost(PlayerLost::Standstill(lasted)) => {
+            PlayerAnswer::Lost(PlayerLost::Standstill(lasted)) => {
                 return Err(GameEnding::standstill(*lasted));
             }
-            Said::Lost(PlayerLost::Host(why)) => return Err(GameEnding::aborted(why.clone())),
-            Said::Lost(PlayerLost::NotStarted(why)) => {
+            PlayerAnswer::Lost(PlayerLost::Host(why)) => {
+                return Err(GameEnding::aborted(why.clone()));
+            }
+            PlayerAnswer::Lost(PlayerLost::NotStarted(why)) => {
                 return Err(loses(Termination::NoStart(why.clone())));
             }
             // Neither in its time nor after it: it hangs, which is more than a move that comes late.
-            Said::Lost(PlayerLost::Silent(waited)) => {
+            PlayerAnswer::Lost(PlayerLost::Silent(waited)) => {
                 return Err(loses(Termination::Stall { waited: *waited }));
             }
-            Said::Move(_) | Said::NoMove(_) | Said::Resign => {}
+            PlayerAnswer::Move(_) | PlayerAnswer::NoMove(_) | PlayerAnswer::Resign => {}
         }
         // Time first: a move that comes too late is not looked at.
         if let Err(Flag { over }) = self.clock.spend(side, used) {
             return Err(loses(Termination::Time { over: Some(over) }));
         }
         match &thought.said {
-            Said::Resign => Err(loses(Termination::Resignation)),
-            Said::Move(said) => self
+            PlayerAnswer::Resign => Err(loses(Termination::Resignation)),
+            PlayerAnswer::Move(said) => self
                 .referee
                 .find(*said)
                 .ok_or_else(|| loses(Termination::IllegalMove(said.to_string()))),
-            Said::NoMove(said) => Err(loses(Termination::IllegalMove(said.clone()))),
-            Said::Lost(_) => Err(GameEnding::aborted("no answer")),
+            PlayerAnswer::NoMove(said) => Err(loses(Termination::IllegalMove(said.clone()))),
+            PlayerAnswer::Lost(_) => Err(GameEnding::aborted("no answer")),
         }
     }
 }

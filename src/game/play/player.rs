@@ -60,12 +60,12 @@ pub(crate) struct Thought {
     /// Just after the read that brought the answer (or the end of waiting).
     pub(crate) heard: Stamp,
     /// The answer.
-    pub(crate) said: Said,
+    pub(crate) said: PlayerAnswer,
 }
 
 /// A player's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum PlayerAnswer {
     /// A move, legal or not.
     Move(UciMove),
     /// `bestmove` with something else behind it: what stood there.

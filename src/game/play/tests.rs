@@ -25,7 +25,7 @@ impl Manual {
 /// Says what its script says; each answer takes the given time on a clock that nobody waits for.
 struct Actor {
     clock: Rc<Manual>,
-    script: Vec<(u64, Said)>,
+    script: Vec<(u64, PlayerAnswer)>,
     asked: Vec<String>,
     start: Result<(), PlayerLost>,
 }
@@ -39,14 +39,14 @@ impl Player for Actor {
         self.asked.push(String::from_utf8(text.to_vec()).unwrap());
         let sent = self.clock.now();
         let (millis, said) =
-            if self.script.is_empty() { (0, Said::Resign) } else { self.script.remove(0) };
+            if self.script.is_empty() { (0, PlayerAnswer::Resign) } else { self.script.remove(0) };
         let time = Duration::from_millis(millis);
         let silent = time > wait;
         self.clock.pass(time.min(wait));
         Thought {
             sent,
             heard: self.clock.now(),
-            said: if silent { Said::Lost(PlayerLost::Silent(wait)) } else { said },
+            said: if silent { PlayerAnswer::Lost(PlayerLost::Silent(wait)) } else { said },
         }
     }
 
@@ -59,8 +59,8 @@ impl Player for Actor {
     }
 }
 
-fn moves(text: &str) -> Vec<(u64, Said)> {
-    text.split_whitespace().map(|word| (100, Said::Move(word.parse().unwrap()))).collect()
+fn moves(text: &str) -> Vec<(u64, PlayerAnswer)> {
+    text.split_whitespace().map(|word| (100, PlayerAnswer::Move(word.parse().unwrap()))).collect()
 }
 
 struct Stage {
@@ -71,7 +71,11 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(control: &str, white: Vec<(u64, Said)>, black: Vec<(u64, Said)>) -> Stage {
+    fn new(
+        control: &str,
+        white: Vec<(u64, PlayerAnswer)>,
+        black: Vec<(u64, PlayerAnswer)>,
+    ) -> Stage {
         let clock = Rc::new(Manual::default());
         let actor =
             |script| Actor { clock: Rc::clone(&clock), script, asked: Vec::new(), start: Ok(()) };
@@ -177,7 +181,7 @@ fn what_is_not_a_clock_has_its_own_words() {
 
 #[test]
 fn late_moves_lose_whatever_they_are() {
-    let late = vec![(1001, Said::Move("e2e4".parse().unwrap()))];
+    let late = vec![(1001, PlayerAnswer::Move("e2e4".parse().unwrap()))];
     let record = Stage::new("1+0", late, vec![]).run();
     let over = Some(Duration::from_millis(1));
     assert_eq!(record.ending, GameEnding::win(Color::Black, Termination::Time { over }));
@@ -188,7 +192,7 @@ fn late_moves_lose_whatever_they_are() {
 
 #[test]
 fn a_hang_is_a_stall_and_a_crash_with_a_clock_and_without() {
-    let never = || vec![(u64::MAX / 2, Said::Resign)];
+    let never = || vec![(u64::MAX / 2, PlayerAnswer::Resign)];
     let record = Stage::new("1+0", never(), vec![]).run();
     // Its second, and two more in which no late move came either.
     let waited = Duration::from_secs(3);
@@ -203,12 +207,12 @@ fn a_hang_is_a_stall_and_a_crash_with_a_clock_and_without() {
 fn illegal_moves_crashes_and_stops() {
     let end = |said| Stage::new("1+0", vec![(0, said)], vec![]).run().ending;
     let illegal = |text: &str| Termination::IllegalMove(text.into());
-    assert_eq!(end(Said::Move("e2e5".parse().unwrap())).reason, illegal("e2e5"));
-    assert_eq!(end(Said::NoMove("(none)".into())).reason, illegal("(none)"));
+    assert_eq!(end(PlayerAnswer::Move("e2e5".parse().unwrap())).reason, illegal("e2e5"));
+    assert_eq!(end(PlayerAnswer::NoMove("(none)".into())).reason, illegal("(none)"));
     let exit = Some(ExitHow::Signal(6));
-    let crash = end(Said::Lost(PlayerLost::Gone(exit)));
+    let crash = end(PlayerAnswer::Lost(PlayerLost::Gone(exit)));
     assert_eq!(crash, GameEnding::win(Color::Black, Termination::Crash { exit }));
-    assert_eq!(end(Said::Lost(PlayerLost::Stopped)).result.word(), "*");
+    assert_eq!(end(PlayerAnswer::Lost(PlayerLost::Stopped)).result.word(), "*");
 }
 
 #[test]

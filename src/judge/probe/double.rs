@@ -78,7 +78,7 @@ impl Gone {
 
 /// The acts of a puppet that is to move.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum PuppetAct {
     /// Its first legal move.
     Move,
     /// Whatever it likes to say.
@@ -90,12 +90,12 @@ pub(crate) enum Act {
 }
 
 /// The view of a puppet: the position and the `go` line.
-pub(crate) struct Scene<'a> {
+pub(crate) struct PuppetView<'a> {
     pub(crate) moves: &'a Moves,
     pub(crate) go: &'a str,
 }
 
-type Play = dyn Fn(Scene<'_>) -> Act + Send + Sync;
+type Play = dyn Fn(PuppetView<'_>) -> PuppetAct + Send + Sync;
 
 /// A launcher whose engines are threads; well-behaved but for what the settings say.
 pub(crate) struct Puppets {
@@ -109,7 +109,9 @@ pub(crate) struct Puppets {
 }
 
 impl Puppets {
-    pub(crate) fn new(play: impl Fn(Scene<'_>) -> Act + Send + Sync + 'static) -> Puppets {
+    pub(crate) fn new(
+        play: impl Fn(PuppetView<'_>) -> PuppetAct + Send + Sync + 'static,
+    ) -> Puppets {
         Puppets {
             play: Arc::new(play),
             greeting: "id name Puppet".into(),
@@ -219,17 +221,17 @@ impl Puppet<'_> {
                     moves = Moves::read(&words.get(3..).unwrap_or_default().join(" ")).unwrap();
                 }
                 "go" => {
-                    let scene = Scene { moves: &moves, go: &line };
+                    let scene = PuppetView { moves: &moves, go: &line };
                     match (self.play)(scene) {
-                        Act::Move => {
+                        PuppetAct::Move => {
                             let first = moves.position().legal_moves()[0];
                             let first = first.to_uci(CastlingMode::Standard);
                             writeln!(output, "info depth 1 score cp 1 pv {first}")?;
                             writeln!(output, "bestmove {first}")?;
                         }
-                        Act::Say(text) => writeln!(output, "{text}")?,
-                        Act::Die => return Ok(()),
-                        Act::Hang => self.hang(),
+                        PuppetAct::Say(text) => writeln!(output, "{text}")?,
+                        PuppetAct::Die => return Ok(()),
+                        PuppetAct::Hang => self.hang(),
                     }
                 }
                 "quit" if self.heeds_quit => return Ok(()),

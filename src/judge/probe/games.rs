@@ -33,7 +33,7 @@ use crate::model::units::Ply;
 use crate::runner::events::{Event, Finished};
 use crate::runner::schedule::ScheduledGame;
 use crate::runner::spec::UciSubset;
-use crate::runner::{self, Affinity, Engine, EngineBounds, Given, Match, Remains, Restart};
+use crate::runner::{self, Affinity, Engine, EngineBounds, LostEngine, Match, Restart, WantedGame};
 use crate::sandbox::plan::{Audit, Launcher, Staging, StartPlan};
 
 /// The reference engine: a fixture that is a static program without a library, so that it runs wherever gate4k
@@ -223,7 +223,7 @@ fn engines(entry: &Contender, control: TimeControl) -> [Engine; 3] {
 
 /// The games in their order: those against itself first, each from an opening of its own; those against the
 /// reference engine in pairs, colours reversed on one opening.
-fn given(pairs: usize, itself: bool) -> Vec<Given> {
+fn given(pairs: usize, itself: bool) -> Vec<WantedGame> {
     let itself = if itself { 2 * pairs.div_ceil(2) } else { 0 };
     (0..2 * pairs)
         .map(|game| {
@@ -231,7 +231,7 @@ fn given(pairs: usize, itself: bool) -> Vec<Given> {
             let (other, couple) = if game < itself { (TWIN, 0) } else { (RIVAL, 1) };
             let number = if game < itself { game } else { itself + (game - itself) / 2 };
             let (white, black) = if swapped { (other, ENTRY) } else { (ENTRY, other) };
-            Given {
+            WantedGame {
                 pairing: ScheduledGame {
                     game,
                     round: game / 2 + 1,
@@ -273,7 +273,7 @@ fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
     }
     let end = end(record, &moves, own);
     let loser = record.ending.loser().filter(|side| own(*side));
-    let Remains { exit, stderr, refusals, .. } =
+    let LostEngine { exit, stderr, refusals, .. } =
         loser.and_then(|side| remains.get(side).clone()).unwrap_or_default();
     let exit = match &record.ending.reason {
         Termination::Crash { exit: how } => how.or(exit),

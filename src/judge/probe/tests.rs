@@ -1,7 +1,7 @@
 //! The whole plan, against puppets.
 
 use super::*;
-use crate::judge::probe::double::{Act, PlainLauncher, Puppets, Scene, limits};
+use crate::judge::probe::double::{PlainLauncher, PuppetAct, PuppetView, Puppets, limits};
 use crate::model::evidence::{Answer, Ask, EndHow, Question, Resource};
 use crate::model::units::{Bytes, Ply};
 use crate::sandbox::plan::Staging;
@@ -60,9 +60,9 @@ fn name(ask: &Ask) -> &str {
 
 #[test]
 fn a_good_engine_shows_all_it_can() {
-    let puppets = Puppets::new(|scene: Scene<'_>| match scene.go {
-        "go" => Act::Hang,
-        _ => Act::Move,
+    let puppets = Puppets::new(|scene: PuppetView<'_>| match scene.go {
+        "go" => PuppetAct::Hang,
+        _ => PuppetAct::Move,
     });
     let (runs, shown) = probe(&puppets, &plan(false));
     let main = &runs[0];
@@ -112,7 +112,7 @@ fn a_good_engine_shows_all_it_can() {
 
 #[test]
 fn what_runs_on_other_clocks_and_through_many_games_leave_is_waited_for() {
-    let (runs, _) = probe(&Puppets::new(|_| Act::Move), &plan(false));
+    let (runs, _) = probe(&Puppets::new(|_| PuppetAct::Move), &plan(false));
     for purpose in [Purpose::Clock, Purpose::Positions] {
         let ended = of(&runs, purpose);
         assert!(!ended.is_empty() && ended.iter().all(|run| run.ending.emptied_after.is_some()));
@@ -121,7 +121,7 @@ fn what_runs_on_other_clocks_and_through_many_games_leave_is_waited_for() {
 
 #[test]
 fn quick_asks_only_what_can_reject() {
-    let puppets = Puppets::new(|_| Act::Move);
+    let puppets = Puppets::new(|_| PuppetAct::Move);
     let (runs, shown) = probe(&puppets, &plan(true));
     assert!(runs.iter().all(|run| matches!(
         run.purpose,
@@ -140,7 +140,7 @@ fn quick_asks_only_what_can_reject() {
 #[test]
 fn load_is_behind_no_way_of_writing_a_move() {
     for (said, may_be_load) in [("bestmove E2E4", false), ("bestmove a1a1", true)] {
-        let (runs, _) = probe(&Puppets::new(|_| Act::Say(said.into())), &plan(true));
+        let (runs, _) = probe(&Puppets::new(|_| PuppetAct::Say(said.into())), &plan(true));
         let main = &runs[0];
         assert!(main.asks.iter().any(|ask| matches!(ask.answer, Answer::Illegal { .. })));
         assert_eq!(main.strained, may_be_load, "{said}");
@@ -149,7 +149,7 @@ fn load_is_behind_no_way_of_writing_a_move() {
 
 #[test]
 fn what_ends_whole_at_its_quit_is_seen_to_by_a_quick_check_as_well() {
-    let (runs, _) = probe(&Puppets::new(|_| Act::Move), &plan(true));
+    let (runs, _) = probe(&Puppets::new(|_| PuppetAct::Move), &plan(true));
     let quit = runs.iter().filter(|run| run.ending.how == EndHow::Quit);
     let seen: Vec<_> = quit.map(|run| (run.purpose, run.ending.emptied_after.is_some())).collect();
     assert!(seen.contains(&(Purpose::Clock, true)), "{seen:?}");
@@ -161,7 +161,7 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     let mut late = plan(false);
     late.waits.again = Duration::from_millis(1);
     late.waits.slow_start = Duration::ZERO;
-    let puppets = Puppets::new(|_| Act::Move);
+    let puppets = Puppets::new(|_| PuppetAct::Move);
     let Gathered { runs, capabilities: shown, early } = gather(&puppets, &late, &|_| {}).unwrap();
     // The measured one; the long game and the positions; book, pondering and the event's clock; and the one for the games.
     assert_eq!(puppets.started.lock().unwrap().len(), 4);
@@ -183,14 +183,14 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     let clock = searches(&clock);
     assert_eq!(clock.iter().map(|ask| name(ask)).collect::<Vec<_>>(), ["clock-event"]);
     assert_eq!(shown.left_out, Some(LeftOut { looks: 7, of: 7 }));
-    let (_, shown) = probe(&Puppets::new(|_| Act::Move), &plan(false));
+    let (_, shown) = probe(&Puppets::new(|_| PuppetAct::Move), &plan(false));
     assert_eq!(shown.left_out, None);
 }
 
 #[test]
 fn a_long_start_takes_nothing_from_the_time_for_questions() {
     let start = Duration::from_secs(2);
-    let puppets = Puppets::new(|_| Act::Move).starts(move |_| {
+    let puppets = Puppets::new(|_| PuppetAct::Move).starts(move |_| {
         std::thread::sleep(start);
         true
     });
@@ -214,12 +214,9 @@ fn a_long_start_takes_nothing_from_the_time_for_questions() {
 
 #[test]
 fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
-    let puppets =
-        Puppets::new(
-            |scene: Scene<'_>| {
-                if scene.go.contains("wtime 1800000") { Act::Hang } else { Act::Move }
-            },
-        );
+    let puppets = Puppets::new(|scene: PuppetView<'_>| {
+        if scene.go.contains("wtime 1800000") { PuppetAct::Hang } else { PuppetAct::Move }
+    });
     let (runs, shown) = probe(&puppets, &plan(false));
     let clock = of(&runs, Purpose::Clock);
     let asked = searches(&clock);
@@ -236,11 +233,9 @@ fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
 
 #[test]
 fn one_that_hangs_with_hardly_any_time_is_still_asked_on_the_events_clock() {
-    let puppets = Puppets::new(
-        |scene: Scene<'_>| {
-            if scene.go.contains("wtime 100 ") { Act::Hang } else { Act::Move }
-        },
-    );
+    let puppets = Puppets::new(|scene: PuppetView<'_>| {
+        if scene.go.contains("wtime 100 ") { PuppetAct::Hang } else { PuppetAct::Move }
+    });
     let (runs, _) = probe(&puppets, &plan(false));
     let clock = searches(&of(&runs, Purpose::Clock));
     let asked = clock.iter().find(|ask| name(ask) == "clock-event");
@@ -249,9 +244,9 @@ fn one_that_hangs_with_hardly_any_time_is_still_asked_on_the_events_clock() {
 
 #[test]
 fn dies_at_ply_six_and_the_rest_is_still_asked() {
-    let puppets = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
-        6 => Act::Die,
-        _ => Act::Move,
+    let puppets = Puppets::new(|scene: PuppetView<'_>| match scene.moves.plies().0 {
+        6 => PuppetAct::Die,
+        _ => PuppetAct::Move,
     });
     let (runs, _) = probe(&puppets, &plan(true));
     let last = searches(&[&runs[0]]).pop().unwrap();
@@ -274,9 +269,9 @@ fn dies_at_ply_six_and_the_rest_is_still_asked() {
 
 #[test]
 fn what_fails_on_a_small_clock_is_all_asked_again_on_the_events() {
-    let weak = Puppets::new(|scene: Scene<'_>| match scene.go {
-        go if go.contains("wtime 600 ") => Act::Say("bestmove None".into()),
-        _ => Act::Move,
+    let weak = Puppets::new(|scene: PuppetView<'_>| match scene.go {
+        go if go.contains("wtime 600 ") => PuppetAct::Say("bestmove None".into()),
+        _ => PuppetAct::Move,
     });
     let (runs, _) = probe(&weak, &plan(true));
     assert_eq!(runs[0].purpose, Purpose::Main);
@@ -290,9 +285,9 @@ fn what_fails_on_a_small_clock_is_all_asked_again_on_the_events() {
 
 #[test]
 fn what_fails_on_the_events_clocks_stays_a_failure() {
-    let bad = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
-        6 => Act::Say("bestmove a1a1".into()),
-        _ => Act::Move,
+    let bad = Puppets::new(|scene: PuppetView<'_>| match scene.moves.plies().0 {
+        6 => PuppetAct::Say("bestmove a1a1".into()),
+        _ => PuppetAct::Move,
     });
     let (runs, _) = probe(&bad, &plan(true));
     assert!(of(&runs, Purpose::SmallClock).is_empty());
@@ -312,9 +307,9 @@ fn what_fails_on_the_events_clocks_stays_a_failure() {
 
 #[test]
 fn a_line_that_is_too_long_for_it_is_found_by_halving() {
-    let short = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
-        0..=405 => Act::Move,
-        _ => Act::Say("bestmove a1a1".into()),
+    let short = Puppets::new(|scene: PuppetView<'_>| match scene.moves.plies().0 {
+        0..=405 => PuppetAct::Move,
+        _ => PuppetAct::Say("bestmove a1a1".into()),
     });
     let (runs, shown) = probe(&short, &plan(false));
     assert_eq!(shown.thousand_plies, Some(false));
@@ -333,9 +328,9 @@ fn a_line_that_is_too_long_for_it_is_found_by_halving() {
 
 #[test]
 fn a_hang_ends_its_list() {
-    let puppets = Puppets::new(|scene: Scene<'_>| match scene.moves.plies().0 {
-        0 | 340 => Act::Move,
-        _ => Act::Hang,
+    let puppets = Puppets::new(|scene: PuppetView<'_>| match scene.moves.plies().0 {
+        0 | 340 => PuppetAct::Move,
+        _ => PuppetAct::Hang,
     });
     let mut plan = short_answers();
     plan.jobs = 2;
@@ -347,9 +342,9 @@ fn a_hang_ends_its_list() {
 
 #[test]
 fn bare_go_takes_over_where_the_rules_go_does_not_work() {
-    let puppets = Puppets::new(|scene: Scene<'_>| match scene.go {
-        "go" => Act::Move,
-        _ => Act::Hang,
+    let puppets = Puppets::new(|scene: PuppetView<'_>| match scene.go {
+        "go" => PuppetAct::Move,
+        _ => PuppetAct::Hang,
     });
     let (runs, shown) = probe(&puppets, &short_answers());
     assert_eq!(shown.go_clock, Some(false));
@@ -362,7 +357,7 @@ fn bare_go_takes_over_where_the_rules_go_does_not_work() {
 
 #[test]
 fn neither_go_works_and_no_position_is_asked() {
-    let puppets = Puppets::new(|_| Act::Hang);
+    let puppets = Puppets::new(|_| PuppetAct::Hang);
     let (runs, shown) = probe(&puppets, &short_answers());
     assert_eq!(shown.go_bare, Some(false));
     assert!(of(&runs, Purpose::Positions).is_empty());
@@ -370,7 +365,7 @@ fn neither_go_works_and_no_position_is_asked() {
 
 #[test]
 fn illegal_moves_are_seen_everywhere() {
-    let puppets = Puppets::new(|_| Act::Say("bestmove e1e8".into()));
+    let puppets = Puppets::new(|_| PuppetAct::Say("bestmove e1e8".into()));
     let (runs, shown) = probe(&puppets, &plan(true));
     assert_eq!(shown.go_clock, Some(true));
     let positions = of(&runs, Purpose::Positions);
@@ -380,7 +375,7 @@ fn illegal_moves_are_seen_everywhere() {
 
 #[test]
 fn book_and_ponder_are_switched_off() {
-    let puppets = Puppets::new(|_| Act::Say("info string Book\nbestmove e2e4".into()))
+    let puppets = Puppets::new(|_| PuppetAct::Say("info string Book\nbestmove e2e4".into()))
         .greeting(
             "option name OwnBook type check default true\n\
              option name Ponder type check default true",
@@ -402,7 +397,7 @@ fn what_does_not_start_is_tried_by_the_other_shell_and_its_own_name() {
     plan.shells_available = vec![Shell::Dash, Shell::Bash];
     plan.host_sh = Some(Shell::Dash);
 
-    let only_bash = Puppets::new(|_| Act::Move).starts(|plan| plan.shell == Shell::Bash);
+    let only_bash = Puppets::new(|_| PuppetAct::Move).starts(|plan| plan.shell == Shell::Bash);
     let (runs, shown) = probe(&only_bash, &plan);
     assert_eq!(runs[0].purpose, Purpose::Main);
     assert_eq!(runs[0].shell, Shell::Bash);
@@ -413,7 +408,7 @@ fn what_does_not_start_is_tried_by_the_other_shell_and_its_own_name() {
     assert!(failed[0].readyok.is_none());
     assert!(of(&runs, Purpose::Positions).iter().all(|run| run.shell == Shell::Bash));
 
-    let by_name = Puppets::new(|_| Act::Move).starts(|plan| plan.staging != Staging::Neutral);
+    let by_name = Puppets::new(|_| PuppetAct::Move).starts(|plan| plan.staging != Staging::Neutral);
     let (runs, shown) = probe(&by_name, &plan);
     let purposes: Vec<_> = runs.iter().map(|run| run.purpose).collect();
     assert_eq!(purposes, [Purpose::Main, Purpose::OwnName, Purpose::OtherShell]);
@@ -428,7 +423,7 @@ fn a_start_that_was_refused_memory_accuses_neither_name_nor_shell() {
     let mut plan = plan(true);
     plan.script_with_sh = true;
     plan.shells_available = vec![Shell::Dash, Shell::Bash];
-    let spared_under_its_name = Puppets::new(|_| Act::Move)
+    let spared_under_its_name = Puppets::new(|_| PuppetAct::Move)
         .starts(|plan| plan.staging != Staging::Neutral)
         .refused(Resource::Used(Bytes(8 << 30)));
     let (runs, shown) = probe(&spared_under_its_name, &plan);
@@ -443,7 +438,7 @@ fn the_other_shell_is_tried_for_advice() {
     plan.script_with_sh = true;
     plan.shells_available = vec![Shell::Dash, Shell::Bash];
     plan.host_sh = Some(Shell::Dash);
-    let puppets = Puppets::new(|_| Act::Move);
+    let puppets = Puppets::new(|_| PuppetAct::Move);
     let (runs, shown) = probe(&puppets, &plan);
     assert_eq!((shown.dash, shown.bash), (Some(true), Some(true)));
     assert_eq!(of(&runs, Purpose::OtherShell).len(), 1);
@@ -451,7 +446,7 @@ fn the_other_shell_is_tried_for_advice() {
 
 #[test]
 fn one_that_ignores_quit_is_left_behind() {
-    let puppets = Puppets::new(|_| Act::Move).deaf_to_quit();
+    let puppets = Puppets::new(|_| PuppetAct::Move).deaf_to_quit();
     let (runs, _) = probe(&puppets, &short_answers());
     let main = &runs[0];
     assert_eq!(main.asks.last().unwrap().answer, Answer::Timeout);
@@ -488,7 +483,7 @@ fn real_processes_that_flood_or_stop_end_every_probe() {
 #[test]
 fn progress_is_told_and_nothing_runs_twice_at_the_start() {
     let lines = Mutex::new(Vec::new());
-    let puppets = Puppets::new(|_| Act::Move);
+    let puppets = Puppets::new(|_| PuppetAct::Move);
     gather(&puppets, &plan(true), &|line| {
         lock(&lines).push(line.to_owned());
     })

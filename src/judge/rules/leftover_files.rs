@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::model::evidence::{Evidence, Left, LeftFile, Limits, Purpose, RecordPart, Run};
+use crate::model::evidence::{Evidence, LeftByProcess, LeftFile, Limits, Purpose, RecordPart, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -95,7 +95,7 @@ fn own(run: &Run) -> impl Iterator<Item = (&Run, &LeftFile)> {
 }
 
 /// Files that remain after games.
-fn after_games(left: &[Left], _limits: &Limits) -> Option<LeftByGames> {
+fn after_games(left: &[LeftByProcess], _limits: &Limits) -> Option<LeftByGames> {
     let files = left.iter().flat_map(|left| &left.files).filter(|file| file.exempt.is_none());
     let each: Vec<String> = files.map(|file| format!("{} ({})", file.path, file.size)).collect();
     let verb = if each.len() == 1 { "remains" } else { "remain" };

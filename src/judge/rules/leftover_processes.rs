@@ -3,7 +3,7 @@
 use super::{CausedByLoad, InGames, JudgedRule, LeftByGames, Needed};
 use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{
-    Departure, EndHow, Evidence, Left, LeftProcess, Limits, Purpose, RecordPart, Run,
+    Departure, EndHow, Evidence, LeftByProcess, LeftProcess, Limits, Purpose, RecordPart, Run,
 };
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -25,7 +25,7 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 };
 
 /// Processes that still ran after games.
-fn after_games(left: &[Left], limits: &Limits) -> Option<LeftByGames> {
+fn after_games(left: &[LeftByProcess], limits: &Limits) -> Option<LeftByGames> {
     let command = |process: &LeftProcess| process.command.clone();
     let each: Vec<String> = left.iter().flat_map(|left| &left.processes).map(command).collect();
     let (count, grace) =

@@ -23,7 +23,7 @@ pub(crate) mod uci_quit;
 
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{excuse, unrecorded};
-use crate::model::evidence::{Evidence, Left, Limits, RecordPart};
+use crate::model::evidence::{Evidence, LeftByProcess, Limits, RecordPart};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -100,7 +100,7 @@ pub(crate) enum InGames {
     /// The same as runs do: the programs that were started and the files that were opened.
     LikeRuns,
     /// Their leftovers, told by this function; none where there are none.
-    Left(fn(&[Left], &Limits) -> Option<LeftByGames>),
+    Left(fn(&[LeftByProcess], &Limits) -> Option<LeftByGames>),
 }
 
 /// The leftovers of games against a rule.

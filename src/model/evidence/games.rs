@@ -43,7 +43,7 @@ pub struct PlayedGames {
     /// The games that began.
     pub(crate) games: Vec<PlayedGame>,
     /// The record of each process of the entry that played, with whatever it left when it was asked to quit.
-    pub(crate) left: Vec<Left>,
+    pub(crate) left: Vec<LeftByProcess>,
     /// Games on a smaller clock before these, which broke off by a fault that does not happen on the event's clock.
     pub(crate) disproved: Vec<PlayedGame>,
 }
@@ -63,7 +63,7 @@ pub enum Departure {
 
 /// The leftovers of a process that played, and the record of what it did.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Left {
+pub struct LeftByProcess {
     /// Its end.
     pub(crate) departure: Departure,
     /// Files of its own.

@@ -16,8 +16,8 @@ mod run;
 pub use capabilities::{Capabilities, LeftOut};
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
 pub use games::{
-    AskedAgain, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove, Left,
-    PlayedGame, PlayedGames, PlayedPly, Rival,
+    AskedAgain, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove,
+    LeftByProcess, PlayedGame, PlayedGames, PlayedPly, Rival,
 };
 pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};

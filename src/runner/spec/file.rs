@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{Asked, Raw, SpecError, time};
+use super::{Raw, RequestedEngine, SpecError, time};
 use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::model::command_words::split_command;
@@ -16,7 +16,7 @@ use crate::model::units::BadSize;
 ///
 /// # Errors
 /// Says where the file is wrong.
-pub(crate) fn from_file(path: &Path) -> Result<Vec<Asked>, SpecError> {
+pub(crate) fn from_file(path: &Path) -> Result<Vec<RequestedEngine>, SpecError> {
     let text = read::text(path, read::SETTINGS)
         .map_err(|source| SpecError::Read { path: path.into(), source })?;
     let wrong = |why: String| SpecError::File { path: path.into(), why };

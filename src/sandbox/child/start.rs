@@ -18,7 +18,7 @@ const STACK: usize = 64 << 10;
 
 /// The first process: pid 1 inside, or the entry itself.
 #[derive(Debug)]
-pub(in crate::sandbox) struct First {
+pub(in crate::sandbox) struct FirstProcess {
     pub(in crate::sandbox) pid: i32,
     pub(in crate::sandbox) pidfd: OwnedFd,
 }
@@ -38,7 +38,7 @@ pub(in crate::sandbox) fn clone_first(
     talk: BorrowedFd<'_>,
     parent_end: BorrowedFd<'_>,
     cgroup: Option<BorrowedFd<'_>>,
-) -> io::Result<First> {
+) -> io::Result<FirstProcess> {
     let namespaces = if setup.root.is_some() { NAMESPACES } else { 0 };
     let flags = libc::CLONE_PIDFD | libc::SIGCHLD | namespaces;
     // The pointer arrays that execve wants, made here because the child may not allocate.
@@ -79,7 +79,7 @@ pub(in crate::sandbox) fn clone_first(
         pid => {
             // SAFETY: the kernel has just made this descriptor for us.
             let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-            let first = First { pid: pid as i32, pidfd };
+            let first = FirstProcess { pid: pid as i32, pidfd };
             if let (true, Some(cgroup)) = (moves, cgroup)
                 && let Err(error) = move_into(cgroup, first.pid)
             {

@@ -39,7 +39,7 @@ pub(in crate::sandbox) struct EntryFiles {
 
 /// A file that was looked up. It stays this file, whatever its path leads to later.
 #[derive(Debug)]
-pub(in crate::sandbox) struct Found {
+pub(in crate::sandbox) struct FoundFile {
     /// Opened with O_PATH: neither a device nor a pipe takes notice.
     file: File,
     pub(in crate::sandbox) metadata: Metadata,
@@ -47,11 +47,11 @@ pub(in crate::sandbox) struct Found {
     pub(in crate::sandbox) path: PathBuf,
 }
 
-impl Found {
-    fn new(file: File) -> Option<Found> {
+impl FoundFile {
+    fn new(file: File) -> Option<FoundFile> {
         let metadata = file.metadata().ok()?;
         let path = std::fs::read_link(by_descriptor(&file)).ok()?;
-        Some(Found { file, metadata, path })
+        Some(FoundFile { file, metadata, path })
     }
 
     /// Device and inode.
@@ -119,7 +119,7 @@ impl EntryFiles {
     }
 
     /// True if a file is the entry's own.
-    pub(in crate::sandbox) fn holds(&self, found: &Found) -> bool {
+    pub(in crate::sandbox) fn holds(&self, found: &FoundFile) -> bool {
         match &self.own {
             OwnPlace::Device(device) => found.metadata.dev() == *device,
             OwnPlace::Below(top) => found.path.starts_with(top),
@@ -127,7 +127,7 @@ impl EntryFiles {
     }
 
     /// True if the entry made it: a file of its own, or memory behind a descriptor.
-    pub(in crate::sandbox) fn made(&self, found: &Found) -> bool {
+    pub(in crate::sandbox) fn made(&self, found: &FoundFile) -> bool {
         self.holds(found) || found.path.as_os_str().as_bytes().starts_with(b"/memfd:")
     }
 
@@ -144,7 +144,7 @@ impl EntryFiles {
     }
 
     /// Looks up an absolute path as a thread of the entry would.
-    pub(in crate::sandbox) fn find(&self, tid: i32, asked: &Path) -> Option<Found> {
+    pub(in crate::sandbox) fn find(&self, tid: i32, asked: &Path) -> Option<FoundFile> {
         self.find_and(tid, asked, OFlags::empty()).ok()
     }
 
@@ -157,18 +157,18 @@ impl EntryFiles {
         tid: i32,
         asked: &Path,
         link: bool,
-    ) -> io::Result<Found> {
+    ) -> io::Result<FoundFile> {
         self.find_and(tid, asked, if link { OFlags::NOFOLLOW } else { OFlags::empty() })
     }
 
-    fn find_and(&self, tid: i32, asked: &Path, end: OFlags) -> io::Result<Found> {
+    fn find_and(&self, tid: i32, asked: &Path, end: OFlags) -> io::Result<FoundFile> {
         let nothing = || io::Error::from_raw_os_error(libc::ENOENT);
         let file = match self.at_once(asked, end) {
             Ok(file) if !is_of_proc(&file) => file,
             // (In /proc, names mean something else to each process.)
             _ => self.name_by_name(tid, asked, end)?,
         };
-        Found::new(file).ok_or_else(nothing)
+        FoundFile::new(file).ok_or_else(nothing)
     }
 
     fn at_once(&self, asked: &Path, end: OFlags) -> rustix::io::Result<File> {
@@ -259,7 +259,7 @@ impl EntryFiles {
     ///
     /// # Errors
     /// As the kernel says it.
-    pub(in crate::sandbox) fn find_descriptor(&self, tid: i32, fd: i32) -> io::Result<Found> {
+    pub(in crate::sandbox) fn find_descriptor(&self, tid: i32, fd: i32) -> io::Result<FoundFile> {
         of_thread(tid, &format!("fd/{fd}"))
     }
 }
@@ -272,15 +272,15 @@ fn is_of_proc(file: &File) -> bool {
 }
 
 /// What a link in our own /proc leads to.
-fn of_thread(tid: i32, link: &str) -> io::Result<Found> {
+fn of_thread(tid: i32, link: &str) -> io::Result<FoundFile> {
     let flags = libc::O_PATH | libc::O_CLOEXEC;
     let link = format!("/proc/{tid}/{link}");
     let file = OpenOptions::new().read(true).custom_flags(flags).open(link)?;
-    Found::new(file).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
+    FoundFile::new(file).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
 }
 
 /// The program that a thread runs, by the kernel's own word.
-pub(in crate::sandbox) fn running(tid: i32) -> io::Result<Found> {
+pub(in crate::sandbox) fn running(tid: i32) -> io::Result<FoundFile> {
     of_thread(tid, "exe")
 }
 

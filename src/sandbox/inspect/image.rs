@@ -5,10 +5,10 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
 
 use crate::model::units::Bytes;
-use crate::sandbox::inspect::files::Found;
+use crate::sandbox::inspect::files::FoundFile;
 
 /// All that is to be loaded, tables without contents in the file (.bss) included; none where it is no ELF file.
-pub(in crate::sandbox) fn wanted(program: &Found) -> Option<Bytes> {
+pub(in crate::sandbox) fn wanted(program: &FoundFile) -> Option<Bytes> {
     let file = ReadCache::new(program.open()?);
     match FileKind::parse(&file).ok()? {
         FileKind::Elf64 => loaded::<FileHeader64<Endianness>, _>(&file),

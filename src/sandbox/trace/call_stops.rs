@@ -10,7 +10,7 @@ use crate::model::units::Bytes;
 use crate::sandbox::child::TraceeResume;
 use crate::sandbox::filter::call_names::{call_name, refusal};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
-use crate::sandbox::inspect::files::{EntryFiles, Found};
+use crate::sandbox::inspect::files::{EntryFiles, FoundFile};
 use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{
     PendingCall, exec, file, is_of_the_host, is_shared_object, message, other_process,
@@ -123,7 +123,7 @@ impl Tracer<'_> {
 
     /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is, and
     /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
-    fn opens(&mut self, pid: i32, process: i32, fd: i32) -> Option<Found> {
+    fn opens(&mut self, pid: i32, process: i32, fd: i32) -> Option<FoundFile> {
         let file = self.files.find_descriptor(pid, fd).ok()?;
         if let Some(name) = process::descriptor_tells_of_others(pid, fd, &file.path) {
             self.denied(pid, format!("open({name} of a process)"));
@@ -205,7 +205,7 @@ impl Tracer<'_> {
                     Some(found) => self.files.made(found),
                     None => self.files.may_hold(&path),
                 };
-                let program = !own && came_to.as_ref().is_some_and(Found::is_program);
+                let program = !own && came_to.as_ref().is_some_and(FoundFile::is_program);
                 let path = match came_to {
                     Some(found)
                         if !own
@@ -283,7 +283,7 @@ const WAIT_IN_HOST_FILE: &str = "futex(in a file of the host)";
 /// one is a link of the entry's own to it, or another thread has exchanged it before the kernel looked. A name that the host has
 /// given to it stays: the allow-list may know the link and not the file behind it. One that a report would cut does not:
 /// links of the host that lead upwards make it as long as one likes, and its end tells that it is a library.
-fn is_other(files: &EntryFiles, pid: i32, path: &Path, real: &Found) -> bool {
+fn is_other(files: &EntryFiles, pid: i32, path: &Path, real: &FoundFile) -> bool {
     if path == real.path {
         return false;
     }

@@ -7,7 +7,7 @@ use crate::model::evidence::{ExitHow, FatalSignal, Resource};
 use crate::sandbox::child::{self, TraceeResume, WaitResult};
 use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::message;
-use crate::sandbox::trace::exit_channel::{ExitChannel, Word};
+use crate::sandbox::trace::exit_channel::{ExitChannel, ExitMessage};
 use crate::sandbox::trace::record::{MOST_CRASHES, RawRecord, found_nowhere};
 use crate::sandbox::trace::tracee;
 use crate::sandbox::trace::tracer::{Tracee, Tracer, killed_for_memory};
@@ -50,9 +50,9 @@ impl Tracer<'_> {
                 WaitResult::Nothing => {}
             }
             match exit_channel.listen(patience) {
-                Word::Empty => return None,
-                Word::None => patience = (patience * 2).min(Duration::from_millis(50)),
-                Word::Never => break,
+                ExitMessage::Empty => return None,
+                ExitMessage::None => patience = (patience * 2).min(Duration::from_millis(50)),
+                ExitMessage::Never => break,
             }
         }
         match child::wait_any(true, ended) {

@@ -20,7 +20,7 @@ pub(in crate::sandbox) struct ExitChannel<'a> {
 
 /// The last message of pid 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sandbox) enum Word {
+pub(in crate::sandbox) enum ExitMessage {
     /// Every process inside has ended and been reaped.
     Empty,
     /// Nothing yet.
@@ -35,29 +35,29 @@ impl<'a> ExitChannel<'a> {
     }
 
     /// Listens for at most this long.
-    pub(in crate::sandbox) fn listen(&mut self, patience: Duration) -> Word {
+    pub(in crate::sandbox) fn listen(&mut self, patience: Duration) -> ExitMessage {
         if !self.pid_one {
-            return Word::Never;
+            return ExitMessage::Never;
         }
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         let mut sockets = [PollFd::new(self.talk.as_fd(), PollFlags::POLLIN)];
         if !matches!(poll(&mut sockets, timeout), Ok(n) if n > 0) {
-            return Word::None;
+            return ExitMessage::None;
         }
         self.read()
     }
 
     /// Takes what has been said.
-    fn read(&mut self) -> Word {
+    fn read(&mut self) -> ExitMessage {
         loop {
             match child::receive(self.talk.as_fd(), false) {
                 Ok(child::HeardFromChild::Message(message)) => match message.kind {
-                    child::EMPTY => return Word::Empty,
+                    child::EMPTY => return ExitMessage::Empty,
                     child::EXEC_FAILED => self.exec_failed = Some(message.errno),
                     _ => {}
                 },
-                Ok(child::HeardFromChild::Silence) => return Word::None,
-                Ok(child::HeardFromChild::End) | Err(_) => return Word::Never,
+                Ok(child::HeardFromChild::Silence) => return ExitMessage::None,
+                Ok(child::HeardFromChild::End) | Err(_) => return ExitMessage::Never,
             }
         }
     }

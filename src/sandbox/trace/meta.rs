@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use crate::sandbox::filter::arch::{self, Changes, Means};
+use crate::sandbox::filter::arch::{self, Changes, FileReference};
 use crate::sandbox::filter::stop::Call;
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::inspect::process;
@@ -39,12 +39,12 @@ pub(in crate::sandbox) fn answer(pid: i32, call: &Call, files: &EntryFiles) -> C
     };
     let by_descriptor = |fd: u64| files.find_descriptor(pid, fd as i32);
     let (found, mode, link) = match target {
-        Means::Path => (by_path(None, a[0], false), a[1], false),
-        Means::Link => (by_path(None, a[0], true), a[1], true),
-        Means::Descriptor => (by_descriptor(a[0]), a[1], false),
+        FileReference::Path => (by_path(None, a[0], false), a[1], false),
+        FileReference::Link => (by_path(None, a[0], true), a[1], true),
+        FileReference::Descriptor => (by_descriptor(a[0]), a[1], false),
         // A null path means the descriptor itself (futimens).
-        Means::At(_) if a[1] == 0 => (by_descriptor(a[0]), a[2], false),
-        Means::At(flags) => {
+        FileReference::At(_) if a[1] == 0 => (by_descriptor(a[0]), a[2], false),
+        FileReference::At(flags) => {
             let flags = flags.and_then(|index| a.get(index)).map_or(0, |flags| *flags as i32);
             let link = flags & libc::AT_SYMLINK_NOFOLLOW != 0;
             (by_path(Some(a[0]), a[1], link), a[2], link)

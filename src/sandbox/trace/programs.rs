@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::model::evidence::{Denial, ExecOutcome, RecordPart};
 use crate::model::text::escape;
 use crate::sandbox::failure;
-use crate::sandbox::inspect::files::{self, Found};
+use crate::sandbox::inspect::files::{self, FoundFile};
 use crate::sandbox::inspect::process::{self, Mapping};
 use crate::sandbox::plan::SeenProgram;
 use crate::sandbox::trace::calls::{PendingCall, is_shared_object, message};
@@ -20,7 +20,7 @@ use crate::sandbox::trace::tracee;
 use crate::sandbox::trace::tracer::Tracer;
 
 /// The interpreter that the first line of a script names.
-fn interpreter(script: &Found) -> Option<PathBuf> {
+fn interpreter(script: &FoundFile) -> Option<PathBuf> {
     let head = script.head(256)?;
     Some(PathBuf::from(OsStr::from_bytes(failure::interpreter(&head)?)))
 }
@@ -63,7 +63,7 @@ impl Tracer<'_> {
         self.path_answer(by, &asked, outcome != ExecOutcome::NotFound);
         let mut found = self.files.find(pid, &asked);
         let mut asked = asked;
-        let is_own = |found: &Option<Found>| found.as_ref().is_some_and(|f| self.files.made(f));
+        let is_own = |found: &Option<FoundFile>| found.as_ref().is_some_and(|f| self.files.made(f));
         // A script of the entry's own was refused because of what should read it: that is what was asked
         // for. (A file without an execute bit is refused for its own sake.) The kernel follows five.
         for _ in 0..5 {
@@ -85,7 +85,7 @@ impl Tracer<'_> {
         }
         let seen = SeenProgram {
             own: is_own(&found),
-            inode: found.as_ref().map(Found::inode),
+            inode: found.as_ref().map(FoundFile::inode),
             real: found.filter(|_| outcome != ExecOutcome::NotFound).map(|found| found.path),
             argv: argv.iter().map(|a| escape(a, 200)).collect(),
             reader_argv: Vec::new(),
@@ -141,23 +141,23 @@ impl Tracer<'_> {
         let hidden =
             running.as_ref().is_err_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied);
         let running = running.ok();
-        let inode = running.as_ref().map(Found::inode);
+        let inode = running.as_ref().map(FoundFile::inode);
         // The path may lead elsewhere by now. The kernel tells what runs; the path is asked for one thing only: the
         // script that an interpreter was started for.
         let script = self.files.find(pid, &asked).filter(|found| {
             inode.is_some_and(|inode| found.inode() != inode)
                 && found.head(2).as_deref() == Some(b"#!")
         });
-        let is_own = |found: &Found| self.files.made(found);
+        let is_own = |found: &FoundFile| self.files.made(found);
         // Of a program that cannot be looked at, and is ended below, the path alone tells whose it is.
         let named = || self.files.find(pid, &asked).is_some_and(|found| is_own(&found));
         let own = script.iter().chain(&running).any(is_own) || (hidden && named());
         // Of a script, the product is the script and not its interpreter.
         let product = script.as_ref().or(running.as_ref()).filter(|_| own);
-        let file = product.and_then(Found::open);
+        let file = product.and_then(FoundFile::open);
         // Nor can it be listed with its hash.
         let hidden = hidden || (product.is_some() && script.is_none() && file.is_none());
-        let product = product.map(Found::inode);
+        let product = product.map(FoundFile::inode);
         let is_new = product.is_some_and(|inode| !self.products.contains(&inode));
         let has_room = self.products.len() < MOST_PRODUCTS;
         if is_new && file.is_some() && !has_room {

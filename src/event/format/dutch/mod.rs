@@ -14,7 +14,9 @@ use std::num::NonZeroU32;
 use shakmaty::Color;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, Past, PlayedPairing, groups as by_figure, open, points};
+use super::due::{
+    Due, Next, PairId, PlayedPairing, StageHistory, groups as by_figure, open, points,
+};
 use super::swiss::SwissRound;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
@@ -29,13 +31,13 @@ pub struct Dutch {
 }
 
 impl Dutch {
-    fn points(past: &Past, seat: Seat) -> HalfPoints {
+    fn points(past: &StageHistory, seat: Seat) -> HalfPoints {
         let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
         std::iter::repeat_n(HalfPoints::ONE, byes).fold(points(past, seat), |sum, bye| sum + bye)
     }
 
     /// The float of a seat in a round.
-    fn float(past: &Past, seat: Seat, round: u32) -> Option<Float> {
+    fn float(past: &StageHistory, seat: Seat, round: u32) -> Option<Float> {
         if past.byes.contains(&(seat, round)) {
             return Some(Float::Down);
         }
@@ -53,7 +55,7 @@ impl Dutch {
     }
 
     /// Returns the engines that play in a round, by points, Buchholz and seed.
-    fn players(seats: usize, past: &Past, round: u32) -> Vec<DutchPlayer> {
+    fn players(seats: usize, past: &StageHistory, round: u32) -> Vec<DutchPlayer> {
         let all: BTreeMap<Seat, HalfPoints> =
             (0..seats).map(|seat| (Seat(seat), Dutch::points(past, Seat(seat)))).collect();
         let last = past.games.keys().map(|at| at.round).max().unwrap_or(0);
@@ -83,7 +85,7 @@ impl Dutch {
     }
 
     /// The pairings of a round, from 1, by what was played before it.
-    pub(crate) fn round(&self, seats: usize, past: &Past, round: u32) -> SwissRound {
+    pub(crate) fn round(&self, seats: usize, past: &StageHistory, round: u32) -> SwissRound {
         let past = past.before(round);
         let players = Dutch::players(seats, &past, round);
         let all: Vec<&DutchPlayer> = players.iter().collect();
@@ -106,7 +108,14 @@ impl Dutch {
     }
 
     /// White and Black of any two that meet in a later round than the first.
-    pub fn colored(&self, seats: usize, past: &Past, round: u32, a: Seat, b: Seat) -> (Seat, Seat) {
+    pub fn colored(
+        &self,
+        seats: usize,
+        past: &StageHistory,
+        round: u32,
+        a: Seat,
+        b: Seat,
+    ) -> (Seat, Seat) {
         let players = Dutch::players(seats, &past.before(round), round);
         let pair: Vec<&DutchPlayer> =
             players.iter().filter(|one| one.seat == a || one.seat == b).collect();
@@ -118,7 +127,7 @@ impl Dutch {
     }
 
     /// Returns the next step of the stage: a bye, the games that are due, or the end.
-    pub fn next(&self, seats: usize, past: &Past) -> Next {
+    pub fn next(&self, seats: usize, past: &StageHistory) -> Next {
         let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
         let due = |round: u32| {
             let paired = self.round(seats, past, round);
@@ -230,7 +239,7 @@ mod tests {
     #[test]
     fn the_first_round_is_the_upper_half_against_the_lower() {
         let format = Dutch { rounds: NonZeroU32::MIN };
-        let round = format.round(8, &Past::default(), 1);
+        let round = format.round(8, &StageHistory::default(), 1);
         let told: Vec<(usize, usize)> = round.pairs.iter().map(|(w, b)| (w.0, b.0)).collect();
         assert_eq!(told, [(0, 4), (5, 1), (2, 6), (7, 3)]);
     }
@@ -241,7 +250,7 @@ mod tests {
         for seats in 2..=60usize {
             let rounds = (seats as u32 - 1).clamp(1, 7);
             let format = Dutch { rounds: NonZeroU32::new(rounds).unwrap() };
-            let mut past = Past::default();
+            let mut past = StageHistory::default();
             let mut met = BTreeSet::new();
             loop {
                 let mut due = match format.next(seats, &past) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::double::{Act, PlainLauncher, Puppets, limits, plan_of};
+use crate::judge::probe::double::{PlainLauncher, PuppetAct, Puppets, limits, plan_of};
 use crate::model::evidence::{Answer, EndHow, ExitHow, Limits, Purpose, Question, Run};
 use crate::sandbox::plan::Launcher;
 
@@ -56,7 +56,7 @@ fn on_a_clock_of_the_event_an_opponent_moves_between_two_searches() {
         let mut last = last.lock().unwrap();
         let soon = last.is_some_and(|last| last.elapsed() < Duration::from_millis(40));
         *last = Some(std::time::Instant::now());
-        if soon { Act::Die } else { Act::Move }
+        if soon { PuppetAct::Die } else { PuppetAct::Move }
     });
     let mut ready = start(&puppets, "", limits()).shake_hands().unwrap();
     let moves = Moves::start();
@@ -72,7 +72,7 @@ fn on_a_clock_of_the_event_an_opponent_moves_between_two_searches() {
 
 #[test]
 fn a_whole_conversation() {
-    let puppets = Puppets::new(|_| Act::Move).greeting(
+    let puppets = Puppets::new(|_| PuppetAct::Move).greeting(
         "id name P\nid author A\noption name Own Book type check default true\n\
          option name Hash type spin default 16",
     );
@@ -98,7 +98,7 @@ fn a_whole_conversation() {
 
 #[test]
 fn book_lines_before_and_after_the_option() {
-    let puppets = Puppets::new(|_| Act::Say("info string book move\nbestmove e2e4".into()))
+    let puppets = Puppets::new(|_| PuppetAct::Say("info string book move\nbestmove e2e4".into()))
         .greeting("option name Book type check default true\noption name OwnBook type check");
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     assert_eq!(ready.book().option.as_deref(), Some("OwnBook"));
@@ -119,7 +119,7 @@ fn illegal_moves_are_no_end() {
         ("bestmove E2E4", "not written as in UCI: upper case"),
         ("bestmove 0000", "the null move 0000"),
     ] {
-        let puppets = Puppets::new(move |_| Act::Say(say.into()));
+        let puppets = Puppets::new(move |_| PuppetAct::Say(say.into()));
         let ready = start(&puppets, "", limits()).shake_hands().unwrap();
         let run = go_from_start(ready).finish();
         let Answer::Illegal { line, why: said } = &run.asks[2].answer else {
@@ -132,7 +132,7 @@ fn illegal_moves_are_no_end() {
 
 #[test]
 fn a_lost_list_is_told() {
-    let puppets = Puppets::new(|_| Act::Say("bestmove g1f3".into()));
+    let puppets = Puppets::new(|_| PuppetAct::Say("bestmove g1f3".into()));
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     let moves = Moves::read("g1f3 a7a6").unwrap();
     let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: CLOCK };
@@ -250,7 +250,7 @@ fn no_start_no_more() {
 
 #[test]
 fn stop_and_quit_while_thinking() {
-    let puppets = Puppets::new(|_| Act::Hang);
+    let puppets = Puppets::new(|_| PuppetAct::Hang);
     let moves = Moves::start();
     let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: Go::Bare };
     let limits = Limits { quit: Duration::from_millis(100), ..limits() };
@@ -267,7 +267,7 @@ fn stop_and_quit_while_thinking() {
 
 #[test]
 fn the_end_of_input() {
-    let puppets = Puppets::new(|_| Act::Move);
+    let puppets = Puppets::new(|_| PuppetAct::Move);
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     let run = ready.end_of_input().finish();
     assert_eq!(run.ending.how, EndHow::EndOfInput);
@@ -278,7 +278,7 @@ fn the_end_of_input() {
 #[test]
 fn one_that_slept_over_a_limit_would_have_done_so_on_any_host() {
     let strained = |share: f64| {
-        let puppets = Puppets::new(|_| Act::Hang).busy(share);
+        let puppets = Puppets::new(|_| PuppetAct::Hang).busy(share);
         let ready = start(&puppets, "", short_answer()).shake_hands().unwrap();
         let run = go_from_start(ready).finish();
         assert_eq!(last(&run), &Answer::Timeout);
@@ -303,7 +303,7 @@ fn an_end_or_a_bad_move_may_be_the_fault_of_a_busy_host() {
 fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
     let window = Duration::from_millis(20);
     let look = |share: f64, watch: RestWatch| {
-        let puppets = Puppets::new(|_| Act::Move).busy(share);
+        let puppets = Puppets::new(|_| PuppetAct::Move).busy(share);
         let mut ready = start(&puppets, "", limits()).shake_hands().unwrap();
         ready.rest_before_go(window);
         ready.rest_after_move(window, watch);

@@ -15,11 +15,11 @@ use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Sessi
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
-    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, Left, Limits, PlayedGame, PlayedGames,
-    Purpose, Question, Rival, Run,
+    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, LeftByProcess, Limits, PlayedGame,
+    PlayedGames, Purpose, Question, Rival, Run,
 };
 use crate::model::game::result::GameResult;
-use crate::runner::Given;
+use crate::runner::WantedGame;
 use crate::sandbox::plan::{Audit, SandboxError, Staging, StartPlan};
 
 /// Asks again what broke each game, until one fault is proved on the event's clocks, or until `until`: a fault that did not
@@ -124,7 +124,7 @@ impl Case {
         entry: &Contender,
         limits: Limits,
         until: Instant,
-        records: &mut Vec<Left>,
+        records: &mut Vec<LeftByProcess>,
     ) -> Result<AskedAgain, SandboxError> {
         let mut again = AskedAgain { held: None, tries: Vec::new(), commands: Vec::new() };
         let alone = ("alone", &[Vec::new()][..]);
@@ -134,13 +134,13 @@ impl Case {
                 let go = self.as_in_the_game(clock);
                 let (run, outcome) = talk(entry, limits, before, &self.last, go, until)?;
                 // It was not waited for: it may have been about to tidy up.
-                records.push(Left {
+                records.push(LeftByProcess {
                     execs: run.execs.clone(),
                     opens: run.opens.clone(),
                     not_installed: run.not_installed.clone(),
                     denials: run.denials.clone(),
                     refusals: run.refusals.clone(),
-                    ..Left::default()
+                    ..LeftByProcess::default()
                 });
                 again.commands = runs::commands(&run);
                 let (told, good) = match outcome {
@@ -244,7 +244,7 @@ fn converse(
 }
 
 /// The engine in a seat of a game, where it is the entry.
-fn seat_of(given: &[Given], game: &PlayedGame, colour: Color) -> Option<usize> {
+fn seat_of(given: &[WantedGame], game: &PlayedGame, colour: Color) -> Option<usize> {
     let seat = *seats(&given.get(game.number.checked_sub(1)?)?.pairing).get(colour);
     (seat == ENTRY || seat == TWIN).then_some(seat)
 }

@@ -5,7 +5,7 @@ use nix::sys::ptrace;
 use nix::unistd::Pid;
 
 use crate::sandbox::child;
-use crate::sandbox::filter::arch::table::{Changes, Means, numbers};
+use crate::sandbox::filter::arch::table::{Changes, FileReference, numbers};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 
 pub(in crate::sandbox) const AUDIT_ARCH: u32 = 0xc000_00b7;
@@ -21,11 +21,11 @@ pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = &[];
 pub(in crate::sandbox) const OLD_META: &[u32] = &[];
 pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = &[];
 
-pub(in crate::sandbox) fn old_change(_: i64) -> Option<(Changes, Means)> {
+pub(in crate::sandbox) fn old_change(_: i64) -> Option<(Changes, FileReference)> {
     None
 }
 
-pub(in crate::sandbox) fn other_change(_: i64) -> Option<(Changes, Means)> {
+pub(in crate::sandbox) fn other_change(_: i64) -> Option<(Changes, FileReference)> {
     None
 }
 

@@ -1,6 +1,6 @@
 //! The 32-bit table of x86-64: rule texts speak of 32-bit assembly.
 
-use crate::sandbox::filter::arch::table::{CACHESTAT, CallTable, Changes, LAST, Means};
+use crate::sandbox::filter::arch::table::{CACHESTAT, CallTable, Changes, FileReference, LAST};
 use crate::sandbox::filter::stop::StoppedCall;
 
 const AUDIT_ARCH: u32 = 0x4000_0003;
@@ -102,9 +102,9 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
 };
 
 /// The property of a file that a call changes, and the way in which it names the file.
-pub(in crate::sandbox) fn change(number: i64) -> Option<(Changes, Means)> {
+pub(in crate::sandbox) fn change(number: i64) -> Option<(Changes, FileReference)> {
     use Changes::{Attribute, Mode, Nothing};
-    use Means::{At, Descriptor, Link, Path};
+    use FileReference::{At, Descriptor, Link, Path};
     Some(match number {
         15 => (Mode, Path),
         94 => (Mode, Descriptor),

@@ -22,11 +22,12 @@ pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]
 pub(in crate::sandbox) use table::LAST;
 pub(in crate::sandbox) use table::{
-    CACHESTAT, CallTable, Changes, FCHMODAT2, MEMFD_SECRET, Means, NEW_FUTEX, OPEN_TREE_ATTR,
+    CACHESTAT, CallTable, Changes, FCHMODAT2, FileReference, MEMFD_SECRET, NEW_FUTEX,
+    OPEN_TREE_ATTR,
 };
 
 /// The property of a file that a call of either table changes, and the way in which it names the file.
-pub(in crate::sandbox) fn change(number: u64, compat: bool) -> Option<(Changes, Means)> {
+pub(in crate::sandbox) fn change(number: u64, compat: bool) -> Option<(Changes, FileReference)> {
     let number = i64::try_from(number).ok()?;
     if compat {
         return current::other_change(number);
@@ -35,9 +36,9 @@ pub(in crate::sandbox) fn change(number: u64, compat: bool) -> Option<(Changes, 
 }
 
 /// The calls that every processor has.
-fn change_by_any(number: i64) -> Option<(Changes, Means)> {
+fn change_by_any(number: i64) -> Option<(Changes, FileReference)> {
     use Changes::{Attribute, Mode, Nothing};
-    use Means::{At, Descriptor, Link, Path};
+    use FileReference::{At, Descriptor, Link, Path};
     Some(match number {
         libc::SYS_fchmod => (Mode, Descriptor),
         libc::SYS_fchmodat => (Mode, At(None)),

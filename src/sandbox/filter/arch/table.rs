@@ -79,7 +79,7 @@ pub(in crate::sandbox) enum Changes {
 
 /// The way in which a call says which file it means.
 #[derive(Clone, Copy)]
-pub(in crate::sandbox) enum Means {
+pub(in crate::sandbox) enum FileReference {
     Path,
     /// The path's last component, even if it is a link.
     Link,

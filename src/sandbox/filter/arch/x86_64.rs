@@ -5,7 +5,7 @@ use nix::sys::ptrace;
 use nix::unistd::Pid;
 
 use crate::sandbox::filter::arch::i386;
-use crate::sandbox::filter::arch::table::{Changes, Means, numbers};
+use crate::sandbox::filter::arch::table::{Changes, FileReference, numbers};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 
 pub(in crate::sandbox) const AUDIT_ARCH: u32 = 0xc000_003e;
@@ -41,17 +41,19 @@ pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = names! {
     SYS_inotify_init SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
 };
 
-pub(in crate::sandbox) fn old_change(number: i64) -> Option<(Changes, Means)> {
+pub(in crate::sandbox) fn old_change(number: i64) -> Option<(Changes, FileReference)> {
     Some(match number {
-        libc::SYS_chmod => (Changes::Mode, Means::Path),
-        libc::SYS_chown | libc::SYS_utime | libc::SYS_utimes => (Changes::Nothing, Means::Path),
-        libc::SYS_lchown => (Changes::Nothing, Means::Link),
-        libc::SYS_futimesat => (Changes::Nothing, Means::At(None)),
+        libc::SYS_chmod => (Changes::Mode, FileReference::Path),
+        libc::SYS_chown | libc::SYS_utime | libc::SYS_utimes => {
+            (Changes::Nothing, FileReference::Path)
+        }
+        libc::SYS_lchown => (Changes::Nothing, FileReference::Link),
+        libc::SYS_futimesat => (Changes::Nothing, FileReference::At(None)),
         _ => return None,
     })
 }
 
-pub(in crate::sandbox) fn other_change(number: i64) -> Option<(Changes, Means)> {
+pub(in crate::sandbox) fn other_change(number: i64) -> Option<(Changes, FileReference)> {
     i386::change(number)
 }
 
