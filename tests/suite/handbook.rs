@@ -172,7 +172,7 @@ const RUN_ELSEWHERE: &[(&str, &str, &str)] = &[
     (
         "gate4k event watch event.toml",
         "event/watched.rs",
-        "on_a_terminal_the_board_is_drawn_anew_and_names_cannot_steer_it",
+        "on_a_terminal_the_board_is_drawn_anew_and_nothing_else_steers_it",
     ),
     (
         "gate4k event export pgn --live live.pgn event.toml >games.pgn",
