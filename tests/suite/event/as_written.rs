@@ -1,11 +1,14 @@
 //! The files that `gate4k event new` writes, each played to its end: shorter matches and fewer rounds, all stages.
+//! `GATE4K_KILLS=100` plays each a second time, with a runner that is killed so often: the games and places are the same.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::table::Event;
+use super::instants::{kill, same};
+use super::table::{Event, wanted};
 
 use crate::match_::engine::instant;
+use crate::seed::Chance;
 use crate::trials::Test;
 
 /// Runs of an event that pauses before each stage whose engines may be updated, and where organisers decide.
@@ -44,24 +47,13 @@ fn played(like: &str, engines: usize, small: &[(&str, &str)]) -> Event {
     event.write("event.toml", &text);
     let (code, told) = event.ask(&["event", "plan"]);
     assert_eq!(code, 0, "{told}");
-    for _ in 0..MOST_RUNS {
-        let (code, told) = event.ask(&["event", "run", "--quiet"]);
-        if code == 0 {
-            break;
-        }
-        assert_eq!(code, 4, "{told}");
-        // The organisers of these events take the order that they are told.
-        if let Some((_, next)) = told.split_once("`gate4k event decide event.toml --order ") {
-            let order = next.split(' ').next().unwrap();
-            let decide = ["event", "decide", "--order", order, "--reason", "a lot"];
-            let (code, told) = event.ask(&decide);
-            assert_eq!(code, 0, "{told}");
-        } else {
-            assert!(told.contains("may be updated now"), "{told}");
-        }
+    let interrupted = wanted("GATE4K_KILLS").map(|kills| (kills, copy(&event)));
+    play(&event);
+    if let Some((kills, interrupted)) = interrupted {
+        kill(&interrupted, &event, kills, &mut Chance::of(like), |told| decide(&interrupted, told));
+        play(&interrupted);
+        same(&interrupted, &event);
     }
-    let told = event.finish();
-    assert!(told.contains(" is over: "), "{told}");
     let stages = text.lines().filter(|line| *line == "[[stage]]").count();
     assert_eq!(event.records("stage-finished").len(), stages);
     // Its games, in the order in which they ended, are what its formats give.
@@ -71,6 +63,42 @@ fn played(like: &str, engines: usize, small: &[(&str, &str)]) -> Event {
     let (code, told) = event.ask(&["event", "replay-games", "event.toml", "all.pgn"]);
     assert_eq!(code, 0, "{told}");
     event
+}
+
+/// The same event in a directory of its own, not begun.
+fn copy(event: &Event) -> Event {
+    let place = event.dir.path().parent().unwrap();
+    let copy = Event { dir: tempfile::tempdir_in(place).unwrap() };
+    for item in std::fs::read_dir(event.dir.path()).unwrap() {
+        let item = item.unwrap();
+        std::fs::copy(item.path(), copy.dir.path().join(item.file_name())).unwrap();
+    }
+    copy
+}
+
+/// Plays it to its end, through all its pauses.
+fn play(event: &Event) {
+    for _ in 0..MOST_RUNS {
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        if code == 0 {
+            break;
+        }
+        assert_eq!(code, 4, "{told}");
+        decide(event, &told);
+    }
+    let told = event.finish();
+    assert!(told.contains(" is over: "), "{told}");
+}
+
+/// The organisers of these events take the order that they are told.
+fn decide(event: &Event, told: &str) {
+    if let Some((_, next)) = told.split_once("`gate4k event decide event.toml --order ") {
+        let order = next.split(' ').next().unwrap();
+        let (code, told) = event.ask(&["event", "decide", "--order", order, "--reason", "a lot"]);
+        assert_eq!(code, 0, "{told}");
+    } else {
+        assert!(told.contains("may be updated now") || told.contains(" is over: "), "{told}");
+    }
 }
 
 /// Four hundred openings that differ.
