@@ -151,13 +151,14 @@ pub(crate) fn kill(
     let length = || fs::metadata(event.path("event.journal")).map_or(0, |file| file.len());
     let mut before = BTreeMap::new();
     let mut killed = 0;
-    for _ in 0..kills {
-        let until = length() + 1 + chance.below(2 * whole / u64::from(kills));
+    for left in (1..=kills).rev() {
+        let rest = whole.saturating_sub(length());
+        let until = length() + 1 + chance.below(1 + 2 * rest / u64::from(left));
         let told = fs::File::create(event.path("told")).unwrap();
         let mut run = event.command(&["event", "run", "--quiet"]);
         let mut child = run.stdout(told.try_clone().unwrap()).stderr(told).spawn().unwrap();
         while length() < until && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(Duration::from_micros(50));
         }
         let started = descendants(child.id());
         if child.try_wait().unwrap().is_none() {

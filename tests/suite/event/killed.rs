@@ -46,10 +46,13 @@ fn play_killed(event: &Event, kills: u32) -> String {
         }
         before = now;
         if kill % 5 == 4 {
-            // As if the kill had come in the middle of a write.
+            // As if the kill had come in the middle of a write; this record is no journal's first.
             let path = event.path("event.journal");
             let record = br#"{"n":99999,"crc":"0123abcd","record":{"note":{"text":"torn"}}}"#;
-            if let Ok(mut file) = fs::OpenOptions::new().append(true).open(path) {
+            let has_begun = fs::metadata(&path).is_ok_and(|file| file.len() > 0);
+            if let Some(mut file) =
+                has_begun.then(|| fs::OpenOptions::new().append(true).open(path).unwrap())
+            {
                 file.write_all(&record[..1 + kill as usize % (record.len() - 1)]).unwrap();
             }
         }
