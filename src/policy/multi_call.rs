@@ -7,7 +7,8 @@ use std::path::Path;
 
 use memchr::memmem;
 
-use super::decide::{BOXES, ProgramForm};
+use super::decide::ProgramForm;
+use crate::model::command_words::BOXES;
 
 /// The marks that stand in them and in no ordinary program.
 const MARKS: [&[u8]; 4] =
