@@ -1,4 +1,30 @@
-//! The words of a command, as cutechess's engines.json has them.
+//! The words of a command: as cutechess's engines.json has them, and those that say which program is meant.
+
+/// The names by which files of many programs are called as themselves.
+pub(crate) const BOXES: [&str; 4] = ["busybox", "toybox", "coreutils", "uutils"];
+
+/// True for the name of a file of many programs, called by which it takes the next word for the program that is meant.
+pub(crate) fn is_box(name: &str) -> bool {
+    // busybox itself takes any name that begins so.
+    BOXES.contains(&name) || name.starts_with("busybox")
+}
+
+/// The last part of a path.
+pub(crate) fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The name that a program is called by: the last part of its first word, without the dash of a login shell.
+pub(crate) fn name_called(word: &str) -> &str {
+    let name = base_name(word);
+    name.strip_prefix('-').unwrap_or(name)
+}
+
+/// The first words of a command that say which program is meant: a file of many programs takes its second one for that.
+pub(crate) fn telling(words: &[String]) -> &[String] {
+    let is_box = words.first().is_some_and(|word| is_box(name_called(word)));
+    words.get(..if is_box { 2 } else { 1 }).unwrap_or(words)
+}
 
 /// Splits a command as the event's program does (QProcess): at white space outside double quotes; three
 /// quotes in a row are one quote. So every command in an engines.json is read, an entry's or another engine's; words that a person
@@ -38,6 +64,21 @@ pub(crate) fn split_command(command: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_many_programs_is_told_by_two_words() {
+        let words = |text: &str| split_command(text);
+        for (text, count) in [
+            ("tail -n 1", 1),
+            ("/bin/busybox sed p", 2),
+            ("-busybox sed", 2),
+            ("busybox.x sed", 2),
+            ("coreutils", 1),
+            ("", 0),
+        ] {
+            assert_eq!(telling(&words(text)).len(), count, "{text}");
+        }
+    }
 
     #[test]
     fn a_command_is_split_as_the_event_does() {

@@ -449,7 +449,9 @@ impl Allowlist {
             let covered = pattern::covers(&cache.path, &shortened);
             let fits = match head {
                 Some(head) => covered && cache.accepts(head),
-                None => covered || pattern::is_above(&cache.path, &shortened) && shortened != "~",
+                // Of a line that says how its files begin, no directory is one, whatever its name.
+                None if pattern::is_above(&cache.path, &shortened) => shortened != "~",
+                None => covered && cache.begins.is_none(),
             };
             maker && fits && cache.library.as_ref().is_none_or(|library| has_library(library))
         })
@@ -532,6 +534,8 @@ mod tests {
         assert!(!exempt("/home/x/.cache/clang/book", Some("clang"), Some(b"e2e4")));
         assert!(exempt("/home/x/.cache/clang/ModuleCache/A/B.pcm", Some("clang"), Some(b"CPCH")));
         assert!(exempt("/tmp/w/__pycache__", python, None));
+        assert!(!exempt("/tmp/w/__pycache__/e2e4.pyc", python, None));
+        assert!(!exempt("/tmp/w/__pycache__/m.pyc/e2e4", python, None));
         assert!(!exempt("/tmp/w/__pycache__", python, Some(b"\xa7\x0d\x0d\x0a")));
         assert!(!exempt("/tmp/w/__pycache__/net.bin", python, Some(b"\xa7\x0d\x0d\x0a")));
         assert!(!exempt("/tmp/ccAbCd.o", Some("cc"), Some(b"")));

@@ -1,6 +1,7 @@
 //! May this program run (rules 7.5 and 7.8)? Pure: what the kernel says ran, in what chain, in;
 //! a class with its reason out.
 
+use crate::model::command_words::{base_name, is_box, name_called};
 use crate::model::evidence::ProgramClass;
 use crate::model::source_place::nearest;
 use crate::policy::allowlist::{Allowlist, CommandClass};
@@ -100,7 +101,18 @@ pub(crate) fn program(
             if list.command(applet).is_none() && list.helper(applet).is_none() {
                 return refused(applet, format!("{} (through {base})", stranger(list, applet)));
             }
-            named(list, applet, above, strictness)
+            let decision = named(list, applet, above, strictness);
+            // By a name that it does not have, GNU's and uutils's file is whatever its next word says, and toybox
+            // whatever a link of that name leads to.
+            let is_called_box = program.argv.first().is_some_and(|word| is_box(name_called(word)));
+            if is_called_box
+                || program.known_as.contains(&applet)
+                || decision.class == ProgramClass::Refused
+            {
+                return decision;
+            }
+            let why = format!("{base} is not called {applet} on this host: it may be any program");
+            refused(next_word(program).unwrap_or(applet), why)
         }
     }
 }
@@ -196,24 +208,19 @@ fn called<'a>(list: &Allowlist, program: &StartedProgram<'a>) -> &'a str {
         .unwrap_or_default()
 }
 
-/// The names by which multi-call programs are called as themselves.
-pub(super) const BOXES: [&str; 4] = ["busybox", "toybox", "coreutils", "uutils"];
-
-fn is_box(name: &str) -> bool {
-    // busybox itself takes any name that begins so.
-    BOXES.contains(&name) || name.starts_with("busybox")
-}
-
 /// The program that a multi-call file was told to be: argv\[0\], or the next word after its own name.
 fn applet<'a>(program: &StartedProgram<'a>) -> Option<&'a str> {
-    let name = base_name(program.argv.first()?);
-    // a login shell is called with a dash before its name
-    let name = name.strip_prefix('-').unwrap_or(name);
-    if is_box(name) { program.argv.get(1).map(|word| base_name(word)) } else { Some(name) }
+    let name = name_called(program.argv.first()?);
+    if is_box(name) { next_word(program) } else { Some(name) }
 }
 
-fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+/// The program that the word behind the name says; GNU's file of many programs is told it by an option.
+fn next_word<'a>(program: &StartedProgram<'a>) -> Option<&'a str> {
+    let word = *program.argv.get(1)?;
+    let told = ["--coreutils-prog=", "--coreutils-prog-shebang="]
+        .iter()
+        .find_map(|option| word.strip_prefix(option));
+    Some(base_name(told.unwrap_or(word)))
 }
 
 fn stranger(list: &Allowlist, name: &str) -> String {
@@ -327,13 +334,19 @@ mod tests {
         };
         assert_eq!(call(&["sh", "-c"]), (Listed, "sh".into()));
         assert_eq!(call(&["-sh"]), (Listed, "sh".into()));
-        assert_eq!(call(&["/x/rm"]), (Tolerated, "rm".into()));
+        assert_eq!(call(&["/x/tail", "cat"]), (Listed, "tail".into()));
         assert_eq!(call(&["wget"]), (Refused, "wget".into()));
         assert_eq!(call(&["busybox", "wget"]), (Refused, "wget".into()));
         assert_eq!(call(&["busybox", "xz"]), (Listed, "xz".into()));
         assert_eq!(call(&["busybox-x", "wget"]), (Refused, "wget".into()));
         assert_eq!(call(&["busybox"]).0, Refused);
         assert_eq!(call(&[]).0, Refused);
+        // What is no name of that file tells nothing: GNU's takes an option for the name, and uutils's the next word.
+        assert_eq!(call(&["gzip", "--coreutils-prog=cat"]), (Refused, "cat".into()));
+        assert_eq!(call(&["/tmp/gzip", "sort"]), (Refused, "sort".into()));
+        assert_eq!(call(&["/tmp/gzip"]), (Refused, "gzip".into()));
+        assert_eq!(call(&["coreutils", "--coreutils-prog=xz"]), (Listed, "xz".into()));
+        assert_eq!(call(&["coreutils", "--coreutils-prog-shebang=cat", "s"]).0, Refused);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! May this library be loaded, this module be imported (rules 7.6 and 7.7)? Pure: names and paths in,
 //! a word out.
 
+use crate::model::command_words::base_name;
 use crate::policy::allowlist::{Allowlist, Module};
 use crate::policy::pattern;
 
@@ -50,12 +51,8 @@ pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryDecision {
 
 const NOT: LibraryDecision = LibraryDecision::NotALibrary;
 
-fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 /// `libx.so`, `libx.so.6`, `x.cpython-311-x86_64-linux-gnu.so`; not `x.sort`.
-fn is_shared_library(base: &str) -> bool {
+pub(super) fn is_shared_library(base: &str) -> bool {
     base.ends_with(".so")
         || base
             .split_once(".so.")

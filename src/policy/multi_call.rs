@@ -7,14 +7,15 @@ use std::path::Path;
 
 use memchr::memmem;
 
-use super::decide::{BOXES, ProgramForm};
+use super::decide::ProgramForm;
+use crate::model::command_words::BOXES;
 
 /// The marks that stand in them and in no ordinary program.
 const MARKS: [&[u8]; 4] =
     [b"BusyBox v", b"toybox [--long", b"--coreutils-prog", b"(multi-call binary)"];
 
-/// Larger than any of them; compilers and interpreters are larger still.
-const LARGEST: u64 = 8 << 20;
+/// Larger than any of them (uutils's has 23 MB); the parts of compilers are larger still, and reading these would take long.
+const LARGEST: u64 = 30 << 20;
 
 /// The form of a program of the host.
 pub(super) fn form(real: &Path) -> ProgramForm {
@@ -46,6 +47,8 @@ mod tests {
         assert_eq!(file("busybox.static", b""), ProgramForm::MultiCall);
         assert_eq!(file("xz", b"\x7fELF .. BusyBox v1.35.0 (Debian)"), ProgramForm::MultiCall);
         assert_eq!(file("tail", b"\x7fELF .. GNU coreutils"), ProgramForm::Ordinary);
+        let large = [vec![0; 23 << 20], b" (multi-call binary)".to_vec()].concat();
+        assert_eq!(file("mktemp", &large), ProgramForm::MultiCall);
         assert_eq!(form(Path::new("/no/such/file")), ProgramForm::Ordinary);
     }
 

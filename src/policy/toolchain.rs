@@ -4,6 +4,8 @@
 //! looked behind where the system has no program of that name itself.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +14,7 @@ use super::allowlist::{AllowedCommand, Allowlist, CommandClass};
 use super::decide::{self, Ancestor, Origin, ProgramForm, StartedProgram, Strictness};
 use super::find::{FoundProgram, NameWalk, SYSTEM_PATH};
 use super::grants::{self, Granted, grants};
+use super::libraries::is_shared_library;
 use super::{multi_call, pattern};
 use crate::model::evidence::ProgramClass;
 use crate::model::text::shown;
@@ -49,6 +52,22 @@ type Inode = (u64, u64);
 
 fn inode(path: &Path) -> Option<Inode> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// A program of the host that no entry may start by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostProgram {
+    /// A compiler's helper.
+    Helper,
+    /// The same, as a script: whoever runs it opens it.
+    HelperScript,
+    /// One that is on no list. Some lie among the files that a compiler reads.
+    Unlisted,
+}
+
+fn has_elf_head(path: &Path) -> bool {
+    let mut head = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *b"\x7fELF"
 }
 
 /// A program file of the host.
@@ -229,22 +248,26 @@ impl Toolchain {
         own.iter().any(|own| real.starts_with(own))
     }
 
-    /// The name of the helper that a file of this host is, where it is no command at the same time.
-    pub(crate) fn helper_at(&self, path: &Path) -> Option<&str> {
-        let name = path.file_name();
-        // (Most files have another name than any program: these are not looked at.)
-        let is_called_so = |found: &FoundProgram| {
-            found.real.file_name() == name || name.is_some_and(|name| *found.name == *name)
-        };
-        if !self.found.iter().any(is_called_so) {
+    /// The program that a file of this host is, where no entry may start it by itself.
+    pub(crate) fn program_at(&self, path: &Path) -> Option<HostProgram> {
+        let file = std::fs::metadata(path).ok()?;
+        if !file.is_file() || file.mode() & 0o111 == 0 {
             return None;
         }
+        let is_elf = has_elf_head(path);
         let real = path.canonicalize().ok()?;
-        let mut names =
-            self.found.iter().filter(|found| found.real == real).map(|found| &*found.name);
-        let first = names.next()?;
-        let is_command = |name: &str| self.list.command(name).is_some();
-        (!is_command(first) && !names.any(is_command)).then_some(first)
+        let by_inode = self.known.get(&(file.dev(), file.ino()));
+        let by_inode = by_inode.iter().flat_map(|known| &known.names);
+        let by_path = self.found.iter().filter(|found| found.real == real);
+        let mut names = by_inode.chain(by_path.map(|found| &found.name)).peekable();
+        if names.peek().is_none() {
+            // (A file of Python's own may be a script that can be executed.)
+            let name = real.file_name().unwrap_or_default().to_string_lossy();
+            return (is_elf && !is_shared_library(&name)).then_some(HostProgram::Unlisted);
+        }
+        let is_command = names.any(|name| self.list.command(name).is_some());
+        let helper = if is_elf { HostProgram::Helper } else { HostProgram::HelperScript };
+        (!is_command).then_some(helper)
     }
 
     /// True if this host has a library of such a name for entries to load.
@@ -411,6 +434,30 @@ mod tests {
         ["/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib"]
             .map(PathBuf::from)
             .to_vec()
+    }
+
+    /// A copy of a program that no entry may start would be a program of the entry's own.
+    #[test]
+    fn a_program_that_an_entry_may_not_start_is_known_wherever_it_lies() {
+        let tools = here();
+        assert_eq!(tools.program_at(Path::new("/usr/bin/as")), Some(HostProgram::Helper));
+        for name in ["tail", "rm", "bzcat"] {
+            assert_eq!(tools.program_at(&Path::new("/usr/bin").join(name)), None, "{name}");
+        }
+        // One among the files that a compiler reads, beside what is none.
+        let dir = tempfile::tempdir().unwrap();
+        let is = |name: &str, from: &str, mode: u32| {
+            let path = dir.path().join(name);
+            std::fs::copy(from, &path).unwrap();
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+                .unwrap();
+            tools.program_at(&path)
+        };
+        assert_eq!(is("mapper-server", "/usr/bin/uname", 0o755), Some(HostProgram::Unlisted));
+        assert_eq!(is("plug-in.so.1", "/usr/bin/uname", 0o755), None);
+        assert_eq!(is("crt1.o", "/usr/bin/uname", 0o644), None);
+        assert_eq!(is("pdb.py", "/etc/passwd", 0o755), None);
+        assert_eq!(tools.program_at(dir.path()), None);
     }
 
     #[test]

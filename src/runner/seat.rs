@@ -62,7 +62,8 @@ pub(super) struct EngineSeat<'a> {
     pub(super) remains: Option<LostEngine>,
     /// The programs of the host that were replaced before the last start, or before it failed; taken by whoever tells of it.
     pub(super) replaced: Vec<String>,
-    /// The records of its processes that were killed, where what they leave is looked at; taken by whoever tells of them.
+    /// The records of its processes that were killed, or ended by themselves, where what they leave is looked at; taken by whoever
+    /// tells of them.
     pub(super) killed: Vec<LeftByProcess>,
     /// True if a question to it was broken off, since all was to stop.
     interrupted: bool,
@@ -268,10 +269,23 @@ impl<'a> EngineSeat<'a> {
 
     /// Kills the process and all it started, and keeps what it left.
     pub(super) fn kill(&mut self) {
+        self.part_with(|process| process.kill());
+    }
+
+    /// Lets go of one that has ended by itself between games, and loses nothing by it: where what it leaves is looked at, it had the
+    /// same time to tidy up as one that was asked to quit.
+    fn bury(&mut self) {
+        match self.bounds.grace {
+            Some(grace) => self.part_with(|process| process.leave(Instant::now() + grace)),
+            None => self.kill(),
+        }
+    }
+
+    fn part_with(&mut self, end: impl FnOnce(&mut dyn EngineProcess) -> LeftByProcess) {
         let (stderr, said) = (self.stderr(), self.said());
         if let Some(mut live) = self.live.take() {
             let exit = live.process.exit(Instant::now());
-            let left = live.process.kill();
+            let left = end(&mut *live.process);
             let refusals = left.refusals.clone();
             self.remains = Some(LostEngine { exit, stderr, refusals, said });
             if self.bounds.grace.is_some() {
@@ -381,7 +395,7 @@ impl EngineSeat<'_> {
             match converse(&mut live.wire, text.as_bytes(), b"readyok", deadline, |_| {}) {
                 Ok(()) => return Ok(()),
                 // One that ended between games is started again; one that ends at every start is not.
-                Err(Silence::Gone) if attempt == 0 => self.kill(),
+                Err(Silence::Gone) if attempt == 0 => self.bury(),
                 Err(silence) => {
                     let lost = self.lost(silence, self.bounds.ready);
                     // Where what it leaves is looked at, one that is only to stop is asked to quit.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::model::command_words::split_command;
+use crate::model::command_words::{base_name, split_command};
 use crate::model::source_place::{SourcePlace, excerpt};
 use crate::model::text::escape;
 use crate::submission::json::{self, Json, JsonMistake, JsonNode};
@@ -86,11 +86,6 @@ fn words_of(engine: &Json) -> Vec<String> {
 /// True if one of the words is the path of a file of that name.
 pub(crate) fn starts(words: &[String], file_name: &str) -> bool {
     words.iter().any(|word| base_name(word) == file_name)
-}
-
-/// The part of a path behind the last slash.
-pub(crate) fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Chooses the engine called `name`; without a name the only one, or the only one whose command starts

@@ -33,8 +33,11 @@ const CONFIG_AT_MOST: Bytes = Bytes(1 << 20);
 /// The configuration beside an entry.
 const ENGINES_JSON: &str = "engines.json";
 
-/// gate4k's own note beside a fixture; it is never staged.
+/// gate4k's own note beside a fixture that must fail; it is never staged.
 const EXPECTED: &str = "expected.toml";
+
+/// The longest such note.
+const NOTE_AT_MOST: Bytes = Bytes(1024);
 
 /// The caller's choices.
 #[derive(Clone, Debug, Default)]
@@ -226,12 +229,12 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     }
     items.sort_by(|a, b| a.path.cmp(&b.path));
     let had_any = !items.is_empty();
-    let mut take = |name: &str| -> Option<Item> {
-        let at = (items.iter()).position(|i| i.name() == name && i.metadata.is_file())?;
+    let mut take = |wanted: fn(&Item) -> bool| -> Option<Item> {
+        let at = items.iter().position(wanted)?;
         Some(items.remove(at))
     };
-    let config = take(ENGINES_JSON);
-    take(EXPECTED);
+    let config = take(|item| item.name() == ENGINES_JSON && item.metadata.is_file());
+    take(|item| item.name() == EXPECTED && is_note(item));
     if items.is_empty() {
         return Err(LoadError::Nothing {
             path: path.to_owned(),
@@ -285,6 +288,17 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let submission = read_entry(&main.path, &main.metadata, extra, config)
         .map_err(|source| LoadError::Unreadable { path: main.path.clone(), source })?;
     Ok(whole(submission))
+}
+
+/// True for a note that says which rules its entry fails: any other file of that name could hold what the entry has no room for.
+fn is_note(item: &Item) -> bool {
+    if !item.metadata.is_file() || item.metadata.len() > NOTE_AT_MOST.0 {
+        return false;
+    }
+    let mut text = String::new();
+    let read = open_regular(&item.path, &item.metadata)
+        .and_then(|file| file.take(NOTE_AT_MOST.0).read_to_string(&mut text));
+    read.is_ok() && text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("fails"))
 }
 
 /// The item that is the engine, so that the other rules can be judged as well: the one that

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::model::command_words::split_command;
+use crate::model::command_words::{base_name, split_command};
 use crate::model::rule::RuleId;
 use crate::model::source_place::SourcePlace;
 use crate::model::text::escape;
@@ -16,7 +16,7 @@ use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
 use crate::policy::allowlist::Allowlist;
 use crate::policy::options::{self, Judgement, NameMatch};
-use crate::submission::engines_json::{EnginesJson, LISTS, base_name};
+use crate::submission::engines_json::{EnginesJson, LISTS};
 use crate::submission::json::{Json, JsonNode, Member, quoted};
 
 /// The keys that an option may have beside its name, type and value.

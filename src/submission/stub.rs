@@ -2,6 +2,7 @@
 //! (rule 7.10). It decides nothing, so a guess is enough; but what it says is exact where a stub cuts
 //! itself with `tail`, as nearly all do.
 
+use crate::model::command_words::base_name;
 use crate::model::units::Bytes;
 
 /// The packing of an entry, as far as it was found.
@@ -108,10 +109,6 @@ fn commands(text: &str) -> Vec<Vec<String>> {
         all.push(words);
     }
     all
-}
-
-fn base_name(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
 }
 
 /// The program of a simple command, without what may stand before it.

@@ -46,7 +46,15 @@ pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>) -> Session<Ov
     let search = Search { name: &name, shown: PositionForm::Moves(&moves), go };
     let ready = ready.turn_to(purpose).new_game();
     let asked = ready.and_then(|ready| ready.go_within(search, patience.unwrap_or_default()));
-    asked.map_or_else(|over| over, |(ready, _)| ready.quit())
+    let mut over = match asked {
+        Ok((ready, _)) => ready.quit(),
+        Err(over) => return over,
+    };
+    // An entry that tidies up on small clocks alone is found here, as in a list of questions.
+    if !bench.plan.quick {
+        over.wait_for_leftovers();
+    }
+    over
 }
 
 fn on_the_events(bench: &Bench<'_>) -> Item {

@@ -104,6 +104,7 @@ pub(crate) struct Puppets {
     starts: Arc<dyn Fn(&StartPlan) -> bool + Send + Sync>,
     heeds_quit: bool,
     busy: f64,
+    lingers: Duration,
     refused: Vec<Refusal>,
     pub(crate) started: Mutex<Vec<(Staging, Shell)>>,
 }
@@ -118,6 +119,8 @@ impl Puppets {
             starts: Arc::new(|_| true),
             heeds_quit: true,
             busy: 0.0,
+            // As in the sandbox, it is known a moment after the first process has gone.
+            lingers: Duration::from_millis(1),
             refused: Vec::new(),
             started: Mutex::new(Vec::new()),
         }
@@ -149,6 +152,12 @@ impl Puppets {
         self
     }
 
+    /// Something of it goes on for so long after its first process has gone.
+    pub(crate) fn lingers(mut self, time: Duration) -> Puppets {
+        self.lingers = time;
+        self
+    }
+
     /// Processor seconds a second that it seems to use.
     pub(crate) fn busy(mut self, share: f64) -> Puppets {
         self.busy = share;
@@ -161,6 +170,7 @@ struct PuppetOnStrings {
     gone: Arc<Gone>,
     cut: Arc<AtomicBool>,
     busy: f64,
+    lingers: Duration,
     refused: Vec<Refusal>,
 }
 
@@ -195,8 +205,8 @@ impl Launcher for Puppets {
             theirs.set(exit);
         });
         let pipes = Pipes { stdin, stdout, stderr, ended };
-        let confined =
-            PuppetOnStrings { started, gone, cut, busy: self.busy, refused: self.refused.clone() };
+        let (busy, lingers, refused) = (self.busy, self.lingers, self.refused.clone());
+        let confined = PuppetOnStrings { started, gone, cut, busy, lingers, refused };
         Ok((Box::new(confined), pipes))
     }
 }
@@ -258,9 +268,10 @@ impl Confined for PuppetOnStrings {
         self.gone.wait(deadline)
     }
     fn wait_empty(&self, deadline: Instant) -> bool {
-        // As in the sandbox, it is known a moment after the first process has gone.
-        let known = |gone: Instant| gone + Duration::from_millis(1);
-        self.gone.wait_for(deadline).is_some_and(|(_, gone)| deadline >= known(gone))
+        let Some((_, gone)) = self.gone.wait_for(deadline) else { return false };
+        let known = gone + self.lingers;
+        std::thread::sleep(known.min(deadline).saturating_duration_since(Instant::now()));
+        deadline >= known
     }
     fn processes(&self) -> Vec<LeftProcess> {
         let alive = self.gone.exit.lock().unwrap().is_none();

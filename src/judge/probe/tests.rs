@@ -187,6 +187,19 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     assert_eq!(shown.left_out, None);
 }
 
+/// It may leave files on the event's clock alone, and have something behind that sleeps, as one that is about to remove them.
+#[test]
+fn what_is_left_on_the_events_clock_is_waited_for_whatever_the_start_took() {
+    for slow_start in [Duration::ZERO, Duration::from_secs(15)] {
+        let mut plan = plan(false);
+        plan.waits.slow_start = slow_start;
+        let puppets = Puppets::new(|_| PuppetAct::Move).lingers(Duration::from_millis(700));
+        let (runs, _) = probe(&puppets, &plan);
+        let clock = of(&runs, Purpose::Clock);
+        assert!(!clock.is_empty() && clock.iter().all(|run| run.ending.emptied_after.is_some()));
+    }
+}
+
 #[test]
 fn a_long_start_takes_nothing_from_the_time_for_questions() {
     let start = Duration::from_secs(2);

@@ -14,6 +14,7 @@ use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 use crate::model::words::counted;
+use crate::policy::toolchain::HostProgram;
 
 const RULE: RuleId = RuleId::Commands;
 
@@ -137,11 +138,16 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charg
     }
     for open in &run.opens {
         let by = runs::lineage(run, open.by);
-        let what = if is_helper_read(run, open, policy) {
-            format!(
-                "{by} read {}, a compiler's helper, which may run only below its compiler and not as a copy",
-                open.path
-            )
+        let what = if let Some(program) = program_read(run, open, policy) {
+            let what = match program {
+                HostProgram::Helper | HostProgram::HelperScript => {
+                    "a compiler's helper, which may run only below its compiler and not as a copy"
+                }
+                HostProgram::Unlisted => {
+                    "a program that is not in rule 7.5, of which a copy must not run either"
+                }
+            };
+            format!("{by} read {}, {what}", open.path)
         } else if open.denied
             && let Some(name) = paths::program_of(&open.path)
             && policy.command(name).class == ProgramClass::Refused
@@ -169,15 +175,15 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charg
     charges
 }
 
-/// True if a helper of a compiler was opened to be read: a copy of it would be a program of the entry's own. (One that is a script is
-/// opened by the shell that runs it.)
-fn is_helper_read(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> bool {
+/// The program that was opened to be read and that no entry may start by itself: a copy of it would be a program of the entry's own.
+/// (A helper that is a script is opened by the shell that runs it.)
+fn program_read(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> Option<HostProgram> {
+    if open.own || open.denied || open.missing {
+        return None;
+    }
     let reader = open.by.and_then(|index| run.execs.get(index));
-    !open.own
-        && !open.denied
-        && !open.missing
-        && reader.is_none_or(|exec| exec.asked != open.path)
-        && policy.helper_at(&open.path).is_some()
+    let runs_it = reader.is_some_and(|exec| exec.asked == open.path);
+    policy.program_at(&open.path).filter(|is| *is != HostProgram::HelperScript || !runs_it)
 }
 
 /// The accusation against one start, if there is one.

@@ -130,9 +130,23 @@ fn a_helper_that_is_read_to_be_copied_is_told() {
     // A command, and a helper that is a script, which its shell opens.
     let mut run = testing::run(Purpose::Main).opened("/usr/bin/xz", false);
     assert_eq!(of(run.clone()).status, Status::Pass);
-    run = run.exec(Some(0), "touch", ProgramClass::Helper).opened("/usr/bin/touch", false);
+    run = run.exec(Some(0), "mv", ProgramClass::Helper).opened("/usr/bin/mv", false);
     run.opens[1].by = Some(1);
-    assert_eq!(of(run).status, Status::Pass);
+    assert_eq!(of(run.clone()).status, Status::Pass);
+    // The path by which a program was asked for can be another one by the time the kernel looks.
+    run = run.exec(Some(0), "touch", ProgramClass::OwnProduct).opened("/usr/bin/touch", false);
+    run.opens[2].by = Some(2);
+    assert_eq!(of(run).status, Status::Fail);
+}
+
+#[test]
+fn a_program_beside_a_compilers_helpers_that_is_read_to_be_copied_is_told() {
+    let path = "/usr/lib/gcc/12/mapper-server";
+    let finding = of(testing::run(Purpose::Main).opened(path, false));
+    assert_eq!(finding.status, Status::Fail);
+    assert!(finding.summary.contains(&format!("read {path}, a program that is not in rule 7.5")));
+    // One that is not there, or was refused, was not read.
+    assert_ne!(of(testing::run(Purpose::Main).opened(path, true)).status, Status::Fail);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::model::evidence::ProgramClass;
-use crate::policy::toolchain::Toolchain;
+use crate::policy::toolchain::{HostProgram, Toolchain};
 use crate::policy::{decide, libraries, pattern};
 
 /// The allow-list's word on the name of a command.
@@ -38,8 +38,8 @@ pub trait Allowed {
         false
     }
 
-    /// The name of the compiler's helper that a file of the host is, where it is nothing that the entry itself may start.
-    fn helper_at(&self, _path: &str) -> Option<&str> {
+    /// The program that a file of the host is, where it is nothing that the entry itself may start.
+    fn program_at(&self, _path: &str) -> Option<HostProgram> {
         None
     }
 }
@@ -91,8 +91,8 @@ impl Allowed for HostAllows<'_> {
         self.tools.needs(program.map(Path::new), path.as_ref())
     }
 
-    fn helper_at(&self, path: &str) -> Option<&str> {
-        self.tools.helper_at(path.as_ref())
+    fn program_at(&self, path: &str) -> Option<HostProgram> {
+        self.tools.program_at(path.as_ref())
     }
 }
 

@@ -13,6 +13,7 @@ use crate::model::game::result::GameResult;
 use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};
+use crate::policy::toolchain::HostProgram;
 
 /// The list after which every healthy test engine is asked.
 pub(crate) const LISTED: &str = "position startpos moves e2e4";
@@ -320,8 +321,13 @@ impl Allowed for TestList {
         CommandWord { class, reason: "the rules' own example calls it".into() }
     }
 
-    fn helper_at(&self, path: &str) -> Option<&str> {
-        (path == "/usr/bin/touch").then_some("touch")
+    fn program_at(&self, path: &str) -> Option<HostProgram> {
+        match path {
+            "/usr/bin/touch" => Some(HostProgram::Helper),
+            "/usr/bin/mv" => Some(HostProgram::HelperScript),
+            "/usr/lib/gcc/12/mapper-server" => Some(HostProgram::Unlisted),
+            _ => None,
+        }
     }
 
     fn library(&self, name_or_path: &str) -> LibraryWord {

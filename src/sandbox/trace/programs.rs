@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::model::command_words::telling;
 use crate::model::evidence::{Denial, ExecOutcome, RecordPart};
 use crate::model::text::escape;
 use crate::sandbox::failure;
@@ -291,8 +292,10 @@ impl Tracer<'_> {
         own_code: bool,
     ) -> ExecIdentity {
         let path = if seen.inode.is_some() { PathBuf::new() } else { seen.asked.clone() };
-        let argv0 = seen.argv.first().cloned();
-        ExecIdentity { inode: seen.inode, path, argv0, above: self.above(by), own_code, outcome }
+        let words = telling(&seen.argv).to_vec();
+        let reader = telling(&seen.reader_argv).to_vec();
+        let above = self.above(by);
+        ExecIdentity { inode: seen.inode, path, words, reader, above, own_code, outcome }
     }
 
     /// The programs above a start, the nearest first. One that starts itself again and again stands there once.
@@ -345,17 +348,30 @@ mod tests {
     use crate::sandbox::inspect::files::EntryFiles;
     use crate::sandbox::trace::shared::TreeState;
 
-    /// The start of a program by another one; where it, or one that is like it, was written down.
-    fn start(tracer: &mut Tracer<'_>, inode: u64, by: Option<usize>, own_code: bool) -> usize {
-        let seen = SeenProgram {
+    fn seen(inode: u64, argv: &str, reader_argv: &str) -> SeenProgram {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        SeenProgram {
             asked: PathBuf::from("/x"),
             real: None,
             inode: Some((1, inode)),
-            argv: Vec::new(),
-            reader_argv: Vec::new(),
+            argv: words(argv),
+            reader_argv: words(reader_argv),
             own: false,
             script: false,
-        };
+        }
+    }
+
+    /// The start of a program by another one; where it, or one that is like it, was written down.
+    fn start(tracer: &mut Tracer<'_>, inode: u64, by: Option<usize>, own_code: bool) -> usize {
+        start_of(tracer, seen(inode, "", ""), by, own_code)
+    }
+
+    fn start_of(
+        tracer: &mut Tracer<'_>,
+        seen: SeenProgram,
+        by: Option<usize>,
+        own_code: bool,
+    ) -> usize {
         let (at, outcome) = (Instant::now(), ExecOutcome::Ran);
         if let Some(first) = tracer.again(&seen, by, outcome, own_code) {
             return first;
@@ -406,6 +422,29 @@ mod tests {
             last = start(&mut tracer, entry_file, Some(last), false);
         }
         assert!(tracer.raw.refusals.is_empty() && tracer.raw.execs.len() < MOST_EXECS);
+        shared.all_gone();
+    }
+
+    #[test]
+    fn however_many_starts_there_were_another_program_of_the_same_file_is_a_new_one() {
+        let ended = nix::sys::eventfd::EventFd::new().unwrap();
+        let shared = TreeState::new(ended.into(), false, false);
+        let top = tempfile::tempdir().unwrap();
+        let files = EntryFiles::on_host(top.path()).unwrap();
+        let mut tracer = Tracer::new(&shared, i32::MAX, 1, files, Vec::new(), 10);
+        for _ in 0..=MOST_TOLD_APART {
+            start_of(&mut tracer, seen(1, "busybox tail x", ""), None, false);
+            start_of(&mut tracer, seen(1, "s", "/bin/busybox tail s"), None, false);
+        }
+        let many = tracer.raw.execs.len();
+        // More words than tell the program make it no other one.
+        start_of(&mut tracer, seen(1, "busybox tail y", ""), None, false);
+        assert_eq!(tracer.raw.execs.len(), many);
+        let new = [("busybox sed p", ""), ("-busybox wget", ""), ("s", "/bin/busybox sed s")];
+        for (at, (words, reader)) in new.into_iter().enumerate() {
+            start_of(&mut tracer, seen(1, words, reader), None, false);
+            assert_eq!(tracer.raw.execs.len(), many + at + 1, "{words} {reader}");
+        }
         shared.all_gone();
     }
 }

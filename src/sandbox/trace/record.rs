@@ -87,7 +87,10 @@ pub(in crate::sandbox) struct ExecIdentity {
     pub(in crate::sandbox) inode: Option<(u64, u64)>,
     /// The path of one without an inode.
     pub(in crate::sandbox) path: PathBuf,
-    pub(in crate::sandbox) argv0: Option<String>,
+    /// The words by which it was called, as far as they say which program it is: one file may be many.
+    pub(in crate::sandbox) words: Vec<String>,
+    /// The same of whatever reads it, where it is a script.
+    pub(in crate::sandbox) reader: Vec<String>,
     /// The inodes of the programs above it, the nearest first: a helper may run below some and not below others.
     pub(in crate::sandbox) above: Vec<Option<(u64, u64)>>,
     pub(in crate::sandbox) own_code: bool,

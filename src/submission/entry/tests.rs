@@ -40,12 +40,21 @@ fn a_file_and_a_directory_with_one() {
 #[test]
 fn a_configuration_and_our_own_note_are_no_extra_files() {
     let room = room();
-    put(&room, "engine", b"abc");
+    let engine = put(&room, "engine", b"abc");
+    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
     put(&room, "engines.json", br#"[{"name":"a"}]"#);
-    put(&room, "expected.toml", b"");
+    put(&room, "expected.toml", b"verdict = \"rejected\"\nfails = [\"size\"]\n");
     let Loaded { submission, finding } = loaded(room.path());
     assert_eq!(finding.status, Status::Pass);
     assert!(submission.unwrap().engines_json.unwrap().selected.is_ok());
+    // Of that name, whatever is no such note is a file like any other.
+    let long = format!("fails = []\n#{}", "e2e4".repeat(300));
+    for other in [&b""[..], b"\x7fELF", b"net = [1, 2]", long.as_bytes()] {
+        put(&room, "expected.toml", other);
+        let finding = loaded(room.path()).finding;
+        assert_eq!(finding.status, Status::Fail, "{other:?}");
+        assert!(finding.summary.ends_with("lies beside engine: expected.toml"), "{finding:?}");
+    }
 }
 
 #[test]
