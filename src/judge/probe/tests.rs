@@ -13,6 +13,7 @@ fn plan(quick: bool) -> ProbePlan {
         script_with_sh: false,
         shells_available: Vec::new(),
         host_sh: None,
+        options: Vec::new(),
         quick,
         jobs: 4,
         limits: limits(),
