@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use shakmaty::Chess;
 
 use super::stall::StallDetector;
+use crate::engine::legality::OF_WRITING;
 use crate::engine::uci::{
     MoveFault, OptionLine, Reply, UciCommand, parse, speaks_of_book, switches_book_or_pondering,
 };
@@ -497,8 +498,9 @@ impl Inner {
 
 /// True for a move that is written in another way than UCI's, as the engine writes all of its kind: no load is behind that.
 fn is_a_way_of_writing(why: &str) -> bool {
-    use MoveFault::{Algebraic, PromotionLetter, Separator, UpperCase};
-    [UpperCase, Algebraic, Separator, PromotionLetter].iter().any(|fault| fault.to_string() == why)
+    use MoveFault::{Algebraic, Separator, UpperCase};
+    [UpperCase, Algebraic, Separator].iter().any(|fault| fault.to_string() == why)
+        || OF_WRITING.iter().any(|part| why.contains(part))
 }
 
 /// A name without blanks, signs and capitals, to recognize an option however it is written.
