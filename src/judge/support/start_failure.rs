@@ -6,7 +6,7 @@ use nix::errno::Errno;
 
 use crate::judge::rules::commands;
 use crate::model::evidence::{
-    Answer, ExecOutcome, ExitHow, FileOpen, LaunchFailure, Limits, ProgramClass, Question, Run,
+    Answer, Ask, ExecOutcome, ExitHow, FileOpen, LaunchFailure, Limits, ProgramClass, Question, Run,
 };
 use crate::model::next_step::ENTRY;
 use crate::model::text::escape;
@@ -91,9 +91,11 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
     match (ask.map(|ask| &ask.answer), end) {
         (Some(Answer::Ended(Some(exit))), _) => Cause::new(
             format!("it ended before `{word}`: {}", wording::exit_words(*exit)),
-            by_hand(word),
+            by_hand(word, ask),
         ),
-        (_, Some(end)) => Cause::new(format!("it ended before `{word}`: {end}"), by_hand(word)),
+        (_, Some(end)) => {
+            Cause::new(format!("it ended before `{word}`: {end}"), by_hand(word, ask))
+        }
         (Some(Answer::Ended(None)), None) => Cause::new(
             format!("it closed its standard output before `{word}`"),
             "keep file descriptor 1 open and write the answers there",
@@ -140,9 +142,17 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
 }
 
 /// The sandbox refuses there what it refuses here; without it such an entry would start.
-fn by_hand(word: &str) -> String {
+fn by_hand(word: &str, ask: Option<&Ask>) -> String {
+    let (set, or) = match ask.and_then(|ask| ask.set.as_deref()) {
+        // It starts without the option that its configuration sets.
+        Some(set) => (
+            format!(", `{}`", wording::shorten(set, 160)),
+            ", or take the option out of its configuration",
+        ),
+        None => (String::new(), ""),
+    };
     format!(
-        "start it by `gate4k run {ENTRY}`, type `uci` and `isready`, and mend what ends it before `{word}`"
+        "start it by `gate4k run {ENTRY}`, type `uci`{set} and `isready`, and mend what ends it before `{word}`{or}"
     )
 }
 

@@ -101,7 +101,7 @@ fn a_whole_conversation() {
 fn options_of_the_configuration_are_set_before_the_start_is_over() {
     let greeting = "option name Own Book type check default true\noption name Hash type spin default 16\n\
                     option name Clear type button";
-    let puppets = Puppets::new(|_| Act::Move).greeting(greeting);
+    let puppets = Puppets::new(|_| PuppetAct::Move).greeting(greeting);
     let options = [("hash", "64"), ("Own Book", "true"), ("Clear", ""), ("Other", "1")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
     let started = start(&puppets, "", limits()).configured(&options);
