@@ -15,6 +15,9 @@ pub fn judge(position: &Chess, word: &str) -> Result<Move, String> {
     find(position, one).ok_or_else(|| format!("illegal: {}", explain(position, one)))
 }
 
+/// Parts of reasons that are about how a move is written, and not about what it does.
+pub(crate) const OF_WRITING: [&str; 2] = ["promotion letter", "castling is written as"];
+
 /// The reason why a move is not legal.
 fn explain(position: &Chess, one: UciMove) -> String {
     let UciMove::Normal { from, to, promotion } = one else {

@@ -296,11 +296,11 @@ pub fn speaks_of_book(text: &str) -> bool {
 }
 
 /// True if `false` for this option switches off an own book or pondering (rule 0.1).
-pub(crate) fn switches_book_or_pondering(option: &OptionLine) -> bool {
-    let name = option.name.to_ascii_lowercase();
+pub(crate) fn switches_book_or_pondering(kind: &str, name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
     // `UseBook` is one word; a notebook is none.
     let of_book = name.contains("book") && !name.contains("notebook");
-    option.kind.eq_ignore_ascii_case("check") && (of_book || name.contains("ponder"))
+    kind.eq_ignore_ascii_case("check") && (of_book || name.contains("ponder"))
 }
 
 #[cfg(test)]
@@ -428,7 +428,7 @@ mod tests {
             ("option name Notebook type check default true", false),
         ] {
             let Reply::Option(option) = parse(line.as_bytes()) else { panic!("{line}") };
-            assert_eq!(switches_book_or_pondering(&option), is, "{line}");
+            assert_eq!(switches_book_or_pondering(&option.kind, &option.name), is, "{line}");
         }
     }
 

@@ -204,15 +204,15 @@ impl Judge {
             quick: self.settings.quick,
         };
         let allowed = HostAllows::new(&host.tools);
-        let needed = &read.format.needed;
+        let (needed, bytes) = (&read.format.needed, &submission.bytes);
         let mut findings =
-            rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed });
+            rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed, bytes });
         waive::apply(&mut findings, waivers, sha256);
         let barred = before_games(&findings);
         if barred.is_none() {
             evidence.games = self.games(submission, &evidence, host, early, jobs, progress);
         }
-        let case = Case { evidence: &evidence, needed, allowed: &allowed };
+        let case = Case { evidence: &evidence, needed, allowed: &allowed, bytes };
         let rules_of_games = rules::needing(Needed::Games).map(|rule| match barred {
             Some(on) => Finding::skipped(rule.id, on),
             None => rule.finding(&case),
@@ -243,6 +243,7 @@ impl Judge {
                 .into_iter()
                 .find(|(name, _)| sh.is_some() && host.tools.shell(name) == sh)
                 .map(|(_, shell)| shell),
+            options: read.submission.options(),
             quick: self.settings.quick,
             jobs: jobs.get(),
             limits: self.settings.limits,

@@ -129,7 +129,7 @@ mod tests {
             if let GamesEvidence::Played(played) = &mut evidence.games {
                 played.left = vec![left];
             }
-            let case = Case { evidence: &evidence, needed: &[], allowed: &TestList };
+            let case = Case { evidence: &evidence, needed: &[], allowed: &TestList, bytes: b"" };
             let mut findings = judge_runs(&case);
             judge(&mut findings, &case);
             findings

@@ -193,7 +193,10 @@ impl<'a> EngineSeat<'a> {
             }
         }
         // Rule 0.1. Options that an entry's own file sets do not count; whoever sets one for a trusted engine means it.
-        for option in announced.iter().filter(|option| uci::switches_book_or_pondering(option)) {
+        for option in announced
+            .iter()
+            .filter(|option| uci::switches_book_or_pondering(&option.kind, &option.name))
+        {
             let set = |(name, _): &(String, String)| name.eq_ignore_ascii_case(&option.name);
             if matches!(self.engine.start, EngineStart::Entry(..))
                 || !self.engine.options.iter().any(set)

@@ -60,6 +60,8 @@ pub struct ProbePlan {
     pub shells_available: Vec<Shell>,
     /// The one that `/bin/sh` is here, if it is one of them.
     pub host_sh: Option<Shell>,
+    /// The options of its configuration, each with its value.
+    pub options: Vec<(String, String)>,
     /// Only what can reject.
     pub quick: bool,
     /// The number of engines that may compute beside each other: the number of processors.
@@ -135,7 +137,8 @@ impl Bench<'_> {
         staging: Staging,
     ) -> Result<Session<Started>, SandboxError> {
         let plan = self.start_plan(purpose, staging);
-        Session::start(self.launcher, &plan, purpose, self.limits)
+        let started = Session::start(self.launcher, &plan, purpose, self.limits)?;
+        Ok(started.configured(&self.plan.options))
     }
 
     fn start_plan(&self, purpose: Purpose, staging: Staging) -> StartPlan {

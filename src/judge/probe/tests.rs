@@ -13,6 +13,7 @@ fn plan(quick: bool) -> ProbePlan {
         script_with_sh: false,
         shells_available: Vec::new(),
         host_sh: None,
+        options: Vec::new(),
         quick,
         jobs: 4,
         limits: limits(),
@@ -139,7 +140,9 @@ fn quick_asks_only_what_can_reject() {
 
 #[test]
 fn load_is_behind_no_way_of_writing_a_move() {
-    for (said, may_be_load) in [("bestmove E2E4", false), ("bestmove a1a1", true)] {
+    for (said, may_be_load) in
+        [("bestmove E2E4", false), ("bestmove e2e4q", false), ("bestmove a1a1", true)]
+    {
         let (runs, _) = probe(&Puppets::new(|_| PuppetAct::Say(said.into())), &plan(true));
         let main = &runs[0];
         assert!(main.asks.iter().any(|ask| matches!(ask.answer, Answer::Illegal { .. })));

@@ -19,11 +19,11 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     rests_on: &[RecordPart::Files, RecordPart::Paths, RecordPart::Tracer],
     before_games: false,
     in_games: InGames::LikeRuns,
-    judge: |case| judge(case.evidence),
+    judge: |case| judge(case.evidence, case.bytes),
 };
 
 /// Judges whether the entry asked for a chess library of the host, and whether it needs one.
-fn judge(evidence: &Evidence) -> Finding {
+fn judge(evidence: &Evidence, bytes: &[u8]) -> Finding {
     if evidence.runs.is_empty() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
@@ -68,13 +68,33 @@ fn judge(evidence: &Evidence) -> Finding {
             format!("it works without, but asked for a chess library: {what}"),
         )
         .help("take the import out: it only costs bytes"),
-        (None, None) => Finding::pass(RULE, "no chess library was asked for"),
+        (None, None) => match imported(bytes) {
+            // An interpreter that has no such module in its directories asks the kernel for nothing.
+            Some(name) => Finding::advice(
+                RULE,
+                format!("no chess library of the host was read, though its text imports {name}"),
+            )
+            .help("unless the file carries it, take the import out: one of the host's that it found would break rule 7.7"),
+            None => Finding::pass(RULE, "no chess library was asked for"),
+        },
     };
     finding
         .details(reached.iter().chain(&wanted).skip(1).take(9).cloned())
         .with("reached", reached)
         .with("wanted", wanted)
         .with("hidden", &evidence.host.chess_libraries)
+}
+
+/// The first chess library that a plain text imports in Python's words.
+fn imported(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut names = text.split(['\n', ';', ':']).flat_map(|statement| {
+        let (word, rest) = statement.trim().split_once(' ').unwrap_or_default();
+        let most = if word == "import" { usize::MAX } else { usize::from(word == "from") };
+        let name = |part: &str| part.split_whitespace().next().unwrap_or_default().to_owned();
+        rest.split(',').map(name).take(most).collect::<Vec<_>>()
+    });
+    names.find(|name| paths::is_chess_module(name))
 }
 
 /// True if an opening went for a chess library of the host.
@@ -98,7 +118,7 @@ mod tests {
     #[test]
     fn an_entry_that_needs_it_fails_and_is_told_why() {
         let run = testing::run(Purpose::Main).died(ExitHow::Status(1)).stderr(SAID);
-        let finding = judge(&testing::evidence_of([run]));
+        let finding = judge(&testing::evidence_of([run]), b"");
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("the module chess"));
     }
@@ -106,25 +126,41 @@ mod tests {
     #[test]
     fn asking_and_doing_without_is_advice() {
         let run = testing::run(Purpose::Main).stderr(SAID);
-        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Advice);
-        assert_eq!(judge(&testing::evidence()).status, Status::Pass);
+        assert_eq!(judge(&testing::evidence_of([run]), b"").status, Status::Advice);
+        assert_eq!(judge(&testing::evidence(), b"").status, Status::Pass);
+    }
+
+    /// Where the host has no such module either, nothing but the text tells of it.
+    #[test]
+    fn a_text_that_imports_one_is_advised() {
+        let status = |text: &[u8]| judge(&testing::evidence(), text).status;
+        for text in [
+            "#!/usr/bin/python3\ntry:\n  import chess\nexcept ImportError:pass\n",
+            "try: import sys,chess.engine as e\nexcept: 0",
+            "import sys;from chess import Board",
+        ] {
+            assert_eq!(status(text.as_bytes()), Status::Advice, "{text}");
+        }
+        for text in ["import sys, chessmen", "print('a chess engine')", "from sys import chess"] {
+            assert_eq!(status(text.as_bytes()), Status::Pass, "{text}");
+        }
     }
 
     #[test]
     fn reading_one_is_a_failure_wherever_the_host_keeps_it() {
         let path = "/usr/lib/python3/dist-packages/chess/__init__.py";
         let run = testing::run(Purpose::Main).opened(path, false);
-        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Fail);
+        assert_eq!(judge(&testing::evidence_of([run]), b"").status, Status::Fail);
         let mut own =
             testing::evidence_of([testing::run(Purpose::Main).opened("/opt/c/a.py", false)]);
         own.host.chess_libraries = vec!["/opt/c".into()];
-        assert_eq!(judge(&own).status, Status::Fail);
+        assert_eq!(judge(&own, b"").status, Status::Fail);
     }
 
     #[test]
     fn a_library_inside_the_file_is_the_entrys_own() {
         let run = testing::run(Purpose::Main).opened("/tmp/x/chess/__init__.py", false);
         let run = run.opened("/tmp/x/site-packages/chess/__init__.py", false);
-        assert_eq!(judge(&testing::evidence_of([run])).status, Status::Pass);
+        assert_eq!(judge(&testing::evidence_of([run]), b"").status, Status::Pass);
     }
 }

@@ -117,8 +117,7 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
             "play the game again (`gate4k match`) and see what never ends there: it loses the game"
         }
         GameFault::NoStart(_) if !options(game).is_empty() => {
-            "start it with the options of its configuration, which nothing set before the games: send it the lines below \
-             `uci` by hand, and mend what ends it or holds it there, or take the option out"
+            "start it with the options of its configuration: send it the lines below by hand, and mend what ends it or holds it there, or take the option out"
         }
         GameFault::NoStart(_) => "start it several times in a row, and mend what fails then",
     };

@@ -124,6 +124,8 @@ pub struct Case<'a> {
     pub needed: &'a [String],
     /// The allow-list as it is for this entry.
     pub allowed: &'a dyn Allowed,
+    /// The entry's bytes.
+    pub bytes: &'a [u8],
 }
 
 impl JudgedRule {
@@ -179,7 +181,7 @@ mod tests {
 
     fn of(evidence: &Evidence) -> Vec<Finding> {
         let needed = ["libc.so.6".to_owned()];
-        judge_runs(&Case { evidence, needed: &needed, allowed: &TestList })
+        judge_runs(&Case { evidence, needed: &needed, allowed: &TestList, bytes: b"" })
     }
 
     #[test]

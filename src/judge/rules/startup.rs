@@ -292,7 +292,37 @@ mod tests {
             "{}",
             finding.summary
         );
-        assert!(finding.help.starts_with("write to $TMPDIR, /tmp or the current directory"));
+        assert!(finding.help.starts_with("write to a file that `mktemp` makes"));
+    }
+
+    #[test]
+    fn an_option_that_ends_the_start_is_in_its_next_step() {
+        let mut run = testing::run(Purpose::Main);
+        run.readyok = None;
+        run.asks.truncate(2);
+        run.ending.exit = Some(ExitHow::Status(1));
+        run.asks[1].set = Some("setoption name Threads value 2".into());
+        run.asks[1].answer = Answer::Ended(Some(ExitHow::Status(1)));
+        let help = of(run).help;
+        assert!(
+            help.contains("type `uci`, `setoption name Threads value 2` and `isready`"),
+            "{help}"
+        );
+    }
+
+    /// A stub that lets the compiler write `$0.o`: the compiler complains, and the path is the fault.
+    #[test]
+    fn a_compiler_that_may_not_write_beside_the_entry_is_told_so() {
+        let mut run = testing::run(Purpose::Main)
+            .died(ExitHow::Status(127))
+            .exec(Some(0), "cc", ProgramClass::Listed)
+            .stderr("/usr/bin/ld: cannot open output file /entry/1.o: Permission denied")
+            .opened("/entry/1.o", true);
+        run.execs[1].exit = Some(ExitHow::Status(1));
+        run.opens[0].access = FileAccess::Write;
+        let finding = of(run);
+        assert!(finding.summary.contains("was refused to write /entry/1.o"), "{}", finding.summary);
+        assert!(finding.help.contains("T=`mktemp`"), "{}", finding.help);
     }
 
     #[test]

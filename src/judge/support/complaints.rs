@@ -60,6 +60,16 @@ pub(crate) fn lacks_instruction(stderr: &[String]) -> bool {
     stderr.iter().any(|line| line.contains("target specific option mismatch") || clang(line))
 }
 
+/// The complaint of a shell or of Python that a limit of resources could not be raised.
+pub(crate) fn refused_limit(stderr: &[String]) -> Option<&str> {
+    let marks = [
+        "ulimit: error setting limit (Operation not permitted)",
+        "cannot modify limit: Operation not permitted",
+        "not allowed to raise maximum limit",
+    ];
+    stderr.iter().map(String::as_str).find(|line| marks.iter().any(|mark| line.contains(mark)))
+}
+
 /// The commands that shells (and env) said they did not find.
 pub(crate) fn not_found_names(stderr: &[String]) -> Vec<String> {
     let mut names = Vec::new();

@@ -317,7 +317,21 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
         .or_else(|| missing_command(run, host))
         .or_else(|| missing_library(run, policy))
         .or_else(|| lacking_processor(run))
+        .or_else(|| refused_limit(run))
         .or_else(|| broken_by_layer(run, host))
+}
+
+/// The run wanted a higher limit (`ulimit`) than an entry gets here; the event's machine may have granted it.
+fn refused_limit(run: &Run) -> Option<Excuse> {
+    let line = complaints::refused_limit(&run.stderr_tail)?;
+    let said = wording::shorten(line, 160);
+    Some(Excuse {
+        over_limit: false,
+        why: format!("it wanted a higher limit of resources than an entry gets here: `{said}`"),
+        help: "leave the limit as it is, or go on where it cannot be raised (`ulimit -s unlimited||:`, in Python `try:`)"
+            .into(),
+        evidence: json!({"refused": ["a higher limit of resources"], "said": said}),
+    })
 }
 
 /// The run compiles for the processor that it finds, and this one has not the instructions that its source names.
@@ -363,6 +377,24 @@ mod tests {
         };
         assert!(lacking_processor(&run("-march=native")).is_some());
         assert!(lacking_processor(&run("-O2")).is_none());
+    }
+
+    #[test]
+    fn a_limit_that_an_entry_cannot_raise_here_excuses() {
+        let said = [
+            "/entry/1: 2: ulimit: error setting limit (Operation not permitted)",
+            "/entry/1: line 2: ulimit: max user processes: cannot modify limit: Operation not permitted",
+            "ValueError: not allowed to raise maximum limit",
+        ];
+        for line in said {
+            let run = testing::run(Purpose::Main).stderr(line);
+            let finding = excused(Finding::fail(RuleId::Startup, "ended"), refused_limit(&run));
+            assert_eq!(finding.status, Status::Undecided);
+            assert!(finding.summary.contains(line) && finding.help.contains("||:"), "{finding:?}");
+        }
+        assert!(
+            refused_limit(&testing::run(Purpose::Main).stderr("1: ulimit: bad number")).is_none()
+        );
     }
 
     #[test]

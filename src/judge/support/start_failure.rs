@@ -6,7 +6,7 @@ use nix::errno::Errno;
 
 use crate::judge::rules::commands;
 use crate::model::evidence::{
-    Answer, ExecOutcome, ExitHow, LaunchFailure, Limits, ProgramClass, Question, Run,
+    Answer, Ask, ExecOutcome, ExitHow, FileOpen, LaunchFailure, Limits, ProgramClass, Question, Run,
 };
 use crate::model::next_step::ENTRY;
 use crate::model::text::escape;
@@ -86,14 +86,16 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
     }
     let (word, asked) =
         if run.uciok.is_none() { ("uciok", Question::Uci) } else { ("readyok", Question::IsReady) };
-    let ask = run.asks.iter().find(|ask| ask.question == asked);
+    let ask = run.asks.iter().rfind(|ask| ask.question == asked);
     let end = runs::how_it_ended(run);
     match (ask.map(|ask| &ask.answer), end) {
         (Some(Answer::Ended(Some(exit))), _) => Cause::new(
             format!("it ended before `{word}`: {}", wording::exit_words(*exit)),
-            by_hand(word),
+            by_hand(word, ask),
         ),
-        (_, Some(end)) => Cause::new(format!("it ended before `{word}`: {end}"), by_hand(word)),
+        (_, Some(end)) => {
+            Cause::new(format!("it ended before `{word}`: {end}"), by_hand(word, ask))
+        }
         (Some(Answer::Ended(None)), None) => Cause::new(
             format!("it closed its standard output before `{word}`"),
             "keep file descriptor 1 open and write the answers there",
@@ -140,9 +142,17 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
 }
 
 /// The sandbox refuses there what it refuses here; without it such an entry would start.
-fn by_hand(word: &str) -> String {
+fn by_hand(word: &str, ask: Option<&Ask>) -> String {
+    let (set, or) = match ask.and_then(|ask| ask.set.as_deref()) {
+        // It starts without the option that its configuration sets.
+        Some(set) => (
+            format!(", `{}`", wording::shorten(set, 160)),
+            ", or take the option out of its configuration",
+        ),
+        None => (String::new(), ""),
+    };
     format!(
-        "start it by `gate4k run {ENTRY}`, type `uci` and `isready`, and mend what ends it before `{word}`"
+        "start it by `gate4k run {ENTRY}`, type `uci`{set} and `isready`, and mend what ends it before `{word}`{or}"
     )
 }
 
@@ -188,6 +198,21 @@ fn failed_tool(run: &Run) -> Option<(String, String)> {
     Some((format!("after {} ended with {exit}{complaint}", runs::lineage(run, Some(index))), help))
 }
 
+/// True if something complained of a path.
+fn complains_of(run: &Run, path: &str) -> bool {
+    run.stderr_tail.iter().any(|line| line.contains(path))
+}
+
+/// A file that it was refused to write, in words, and the next step.
+fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
+    (
+        format!("after {} was refused to write {}", runs::lineage(run, open.by), open.path),
+        "write to a file that `mktemp` makes (T=`mktemp`, then $T in place of that path), or in the current directory, and \
+         remove it there: nothing can be written beside the entry, which lies alone and read-only"
+            .to_owned(),
+    )
+}
+
 /// A program or module that it wanted in vain, where that is likely to be the reason.
 fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some(exec) = run.execs.iter().find(|exec| commands::is_denied(exec)) {
@@ -216,6 +241,11 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
         ));
     }
     let modules = complaints::missing_modules(&run.stderr_tail);
+    let refused = refused_access::refused_write(run);
+    // The tool that wanted to write there has failed for it.
+    if let Some(open) = refused.filter(|open| complains_of(run, &open.path)) {
+        return Some(refused_write(run, open));
+    }
     if let Some(cause) = failed_tool(run).filter(|_| modules.is_empty()) {
         return Some(cause);
     }
@@ -230,13 +260,8 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
             "set the execute bit before you start what you unpacked: `chmod +x $T`".to_owned(),
         ));
     }
-    if let Some(open) = refused_access::refused_write(run) {
-        return Some((
-            format!("after {} was refused to write {}", runs::lineage(run, open.by), open.path),
-            "write to $TMPDIR, /tmp or the current directory, and remove it there: nothing can be written beside the entry, \
-             which lies alone and read-only"
-                .to_owned(),
-        ));
+    if let Some(open) = refused {
+        return Some(refused_write(run, open));
     }
     if let Some(name) = commands::wanted_and_absent(run, policy).into_iter().next() {
         return Some((

@@ -45,7 +45,8 @@ mod tests {
     fn a_run_whose_tracer_was_given_up_accuses_nobody() {
         let lost = Resource::Unrecorded(RecordPart::Tracer);
         let evidence = testing::evidence_of([testing::run(Purpose::Main).not_up().refused(lost)]);
-        let findings = judge_runs(&Case { evidence: &evidence, needed: &[], allowed: &TestList });
+        let findings =
+            judge_runs(&Case { evidence: &evidence, needed: &[], allowed: &TestList, bytes: b"" });
         assert_eq!(Verdict::of(&findings), Verdict::Undecided, "{findings:#?}");
         let startup = findings.iter().find(|found| found.rule == RuleId::Startup).unwrap();
         assert!(startup.summary.contains("given up"), "{}", startup.summary);
@@ -64,7 +65,7 @@ mod tests {
         for record in all {
             let run = testing::run(Purpose::Main).refused(Resource::Unrecorded(record));
             let evidence = testing::evidence_of([run]);
-            let case = Case { evidence: &evidence, needed: &[], allowed: &TestList };
+            let case = Case { evidence: &evidence, needed: &[], allowed: &TestList, bytes: b"" };
             let findings = judge_runs(&case);
             assert_eq!(Verdict::of(&findings), Verdict::Undecided, "{record:?}");
             let named = findings.iter().any(|f| f.summary.contains(&record.to_string()));

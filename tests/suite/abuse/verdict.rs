@@ -40,6 +40,7 @@ impl Sound {
             script_with_sh: false,
             shells_available: Vec::new(),
             host_sh: None,
+            options: Vec::new(),
             quick: true,
             jobs: 2,
             limits,
@@ -80,7 +81,7 @@ impl Sound {
             quick: true,
         };
         let allowed = HostAllows::new(tools);
-        rules::judge_runs(&Case { evidence: &evidence, needed: &[], allowed: &allowed })
+        rules::judge_runs(&Case { evidence: &evidence, needed: &[], allowed: &allowed, bytes: b"" })
     }
 
     /// The findings on this engine if its start had been the attack.

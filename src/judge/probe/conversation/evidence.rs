@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 use shakmaty::Chess;
 
 use super::stall::StallDetector;
-use crate::engine::uci::{MoveFault, OptionLine, Reply, parse, speaks_of_book};
+use crate::engine::legality::OF_WRITING;
+use crate::engine::uci::{
+    MoveFault, OptionLine, Reply, UciCommand, parse, speaks_of_book, switches_book_or_pondering,
+};
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::judge::support::runs;
 use crate::model::evidence::{
@@ -82,6 +85,8 @@ pub(super) struct Inner {
     pub(super) id_name: Option<String>,
     pub(super) id_author: Option<String>,
     pub(super) options: Vec<DeclaredOption>,
+    /// The options of its configuration, each with its value.
+    pub(super) configured: Vec<(String, String)>,
     pub(super) book: BookSeen,
     pub(super) book_is_off: bool,
     pub(super) idle_before_go: Option<f64>,
@@ -149,6 +154,7 @@ impl Inner {
             id_name: None,
             id_author: None,
             options: Vec::new(),
+            configured: Vec::new(),
             book: BookSeen::default(),
             book_is_off: false,
             idle_before_go: None,
@@ -287,6 +293,18 @@ impl Inner {
             }
         }
         self.options.push(declared);
+    }
+
+    /// The lines that set what its configuration sets, of the options that it announced. Switches of a book and of pondering are
+    /// left to the questions that are about these, since an event sets them to false.
+    pub(super) fn sets(&self) -> Vec<String> {
+        let line = |(name, value): &(String, String)| {
+            let own = self.options.iter().find(|own| own.name.eq_ignore_ascii_case(name))?;
+            let value = (!value.is_empty()).then_some(&**value);
+            let set = UciCommand::SetOption { name: &own.name, value };
+            (!switches_book_or_pondering(&own.kind, &own.name)).then(|| set.to_string())
+        };
+        self.configured.iter().filter_map(line).collect()
     }
 
     pub(super) fn record(
@@ -480,8 +498,9 @@ impl Inner {
 
 /// True for a move that is written in another way than UCI's, as the engine writes all of its kind: no load is behind that.
 fn is_a_way_of_writing(why: &str) -> bool {
-    use MoveFault::{Algebraic, PromotionLetter, Separator, UpperCase};
-    [UpperCase, Algebraic, Separator, PromotionLetter].iter().any(|fault| fault.to_string() == why)
+    use MoveFault::{Algebraic, Separator, UpperCase};
+    [UpperCase, Algebraic, Separator].iter().any(|fault| fault.to_string() == why)
+        || OF_WRITING.iter().any(|part| why.contains(part))
 }
 
 /// A name without blanks, signs and capitals, to recognize an option however it is written.

@@ -8,8 +8,11 @@ use crate::engine::stop::Stop;
 use crate::engine::uci::{Reply, UciCommand};
 use crate::engine::wire::Wire;
 use crate::model::evidence::{Answer, Limits, Purpose, Question};
+use crate::model::text::escape;
 use crate::sandbox::plan::{Launcher, SandboxError, StartPlan};
 
+/// So much is kept of a line that sets an option; a longer value counts as part of the entry, and is more than one may have.
+const MOST_OF_A_SET: usize = 4200;
 /// An engine that has taken all and said nothing is looked at for so long after its start,
 const WATCHED: Duration = Duration::from_secs(20);
 /// this often,
@@ -50,6 +53,12 @@ impl Session<Started> {
         })?;
         let inner = Inner::new(wire, confined, purpose, plan.shell, limits);
         Ok(Session::from(Box::new(inner)))
+    }
+
+    /// The same with the options of its configuration, which are set before its start is over, as an event does.
+    pub(crate) fn configured(mut self, options: &[(String, String)]) -> Session<Started> {
+        self.inner.configured = options.to_vec();
+        self
     }
 
     /// `uci`, until `uciok` or the limit of rule 7.4.
@@ -127,20 +136,29 @@ impl Session<Started> {
 }
 
 impl Session<Known> {
-    /// The first `isready`; with its answer the start is over.
+    /// The first `isready`; with its answer the start is over. Each option of its configuration goes before one of its own, so
+    /// that an option which it does not survive is told from the others.
     ///
     /// # Errors
     /// The ended conversation, where there was no `readyok`.
     pub(crate) fn isready(mut self) -> Step<Ready> {
         let deadline = self.inner.started + self.inner.limits.startup;
-        let line = UciCommand::IsReady.to_string();
-        match self.inner.ask(Question::IsReady, &[&line], deadline, &Reply::ReadyOk) {
-            Ok(at) => {
-                self.inner.readyok = Some(self.inner.since_start(at));
-                self.inner.confined.start_is_over();
-                Ok(self.becomes())
+        let isready = UciCommand::IsReady.to_string();
+        let mut sets = self.inner.sets().into_iter();
+        loop {
+            let set = sets.next();
+            let is_last = sets.len() == 0;
+            self.inner.set = set.as_ref().map(|set| escape(set.as_bytes(), MOST_OF_A_SET));
+            let lines: Vec<&str> = set.as_deref().into_iter().chain([&*isready]).collect();
+            match self.inner.ask(Question::IsReady, &lines, deadline, &Reply::ReadyOk) {
+                Ok(at) if is_last => {
+                    self.inner.readyok = Some(self.inner.since_start(at));
+                    self.inner.confined.start_is_over();
+                    return Ok(self.becomes());
+                }
+                Ok(_) => {}
+                Err(()) => return Err(self.over()),
             }
-            Err(()) => Err(self.over()),
         }
     }
 }

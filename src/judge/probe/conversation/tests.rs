@@ -96,6 +96,39 @@ fn a_whole_conversation() {
     assert!(last_info.starts_with("info depth 1 score cp 1"));
 }
 
+/// As an event sets them: those that it announces, by its own name, and no switch of the book.
+#[test]
+fn options_of_the_configuration_are_set_before_the_start_is_over() {
+    let greeting = "option name Own Book type check default true\noption name Hash type spin default 16\n\
+                    option name Clear type button";
+    let puppets = Puppets::new(|_| PuppetAct::Move).greeting(greeting);
+    let options = [("hash", "64"), ("Own Book", "true"), ("Clear", ""), ("Other", "1")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let started = start(&puppets, "", limits()).configured(&options);
+    let run = started.shake_hands().unwrap().quit().finish();
+    assert_eq!(
+        crate::judge::support::runs::commands(&run),
+        [
+            "uci",
+            "setoption name Hash value 64",
+            "isready",
+            "setoption name Clear",
+            "isready",
+            "quit"
+        ]
+    );
+    assert!(run.readyok.is_some());
+    // A start that an option ends is none.
+    let on_set = "while read -r w rest; do case $w in uci) echo option name Hash type spin; echo uciok;; \
+                  isready) echo readyok;; setoption) exit 3;; esac; done";
+    let launcher = PlainLauncher::new();
+    let started = start(&launcher, on_set, limits()).configured(&options);
+    let Err(over) = started.shake_hands() else { panic!("it has gone") };
+    let run = over.finish();
+    assert!(run.uciok.is_some() && run.readyok.is_none());
+    assert_eq!(run.asks[1].set.as_deref(), Some("setoption name Hash value 64"));
+}
+
 #[test]
 fn book_lines_before_and_after_the_option() {
     let puppets = Puppets::new(|_| PuppetAct::Say("info string book move\nbestmove e2e4".into()))

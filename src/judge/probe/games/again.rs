@@ -191,8 +191,9 @@ fn talk(
         shell: entry.shell,
         audit: Audit::ProgramsOnly,
     };
-    let started = Session::start(&*entry.launcher, &plan, Purpose::Again, limits)?.shake_hands();
-    let over = started.and_then(|ready| converse(entry, limits, ready, before, last, go, until));
+    let started = Session::start(&*entry.launcher, &plan, Purpose::Again, limits)?;
+    let ready = started.configured(&entry.options).shake_hands();
+    let over = ready.and_then(|ready| converse(limits, ready, before, last, go, until));
     let run = match over {
         Ok(ready) => ready.quit(),
         Err(over) => over,
@@ -216,7 +217,6 @@ fn is_bad(ask: &Ask) -> bool {
 }
 
 fn converse(
-    entry: &Contender,
     limits: Limits,
     mut ready: Session<Ready>,
     before: &[Vec<Moves>],
@@ -224,9 +224,6 @@ fn converse(
     go: Go,
     until: Instant,
 ) -> Result<Session<Ready>, Session<Over>> {
-    for (name, value) in &entry.options {
-        ready = ready.set_option(name, Some(value))?;
-    }
     for game in before {
         ready = ready.new_game()?;
         for moves in game {
