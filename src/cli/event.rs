@@ -242,10 +242,10 @@ pub(crate) struct DecideArgs {
     #[command(flatten)]
     pub(crate) file: EventFile,
     /// The tied engines, the best first, such as A,B
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "NAMES", required = true)]
     pub(crate) order: Vec<String>,
     /// The reason, which the journal keeps and the pages show
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = value::reason)]
     pub(crate) reason: String,
 }
 
@@ -259,7 +259,7 @@ pub(crate) struct AnnulArgs {
     #[command(flatten)]
     pub(crate) file: EventFile,
     /// The reason, which the journal keeps and the pages show
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = value::reason)]
     pub(crate) reason: String,
 }
 
@@ -273,7 +273,7 @@ pub(crate) struct WithdrawArgs {
     #[command(flatten)]
     pub(crate) file: EventFile,
     /// The reason, which the journal keeps and the pages show
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = value::reason)]
     pub(crate) reason: String,
 }
 
@@ -290,7 +290,7 @@ pub(crate) struct ForfeitArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) loser: String,
     /// The reason, which the journal keeps and the pages show
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = value::reason)]
     pub(crate) reason: String,
 }
 
@@ -304,7 +304,7 @@ pub(crate) struct FixArgs {
     #[command(flatten)]
     pub(crate) file: EventFile,
     /// What was mended
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = value::reason)]
     pub(crate) reason: String,
 }
 

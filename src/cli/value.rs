@@ -33,6 +33,17 @@ pub(crate) fn elo(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "write a number, such as 3000 or -12.5".to_owned())
 }
 
+/// The reason of a ruling, without blanks at its ends.
+///
+/// # Errors
+/// When there is none; the text says what to write.
+pub(crate) fn reason(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("write the reason in some words: the journal keeps it".to_owned()),
+        reason => Ok(reason.to_owned()),
+    }
+}
+
 /// A number of things that are at least one.
 ///
 /// # Errors
@@ -48,6 +59,8 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_answered_by_a_right_one() {
+        assert_eq!(reason(" a coin "), Ok("a coin".to_owned()));
+        assert!(reason(" ").unwrap_err().contains("some words"));
         assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
         for text in ["abc", "90", "", "-1s"] {
             assert!(duration(text).unwrap_err().contains("90s"), "{text}");

@@ -59,8 +59,8 @@ pub struct StandingsRow {
     pub(crate) sonneborn_berger: QuarterPoints,
     /// r-mobility, whether or not the chain asks for it.
     pub(crate) r_mobility: RMobility,
-    /// The chain's figures, in its order. Direct encounter is the mini-table with all that have the same
-    /// points; none where nobody else has.
+    /// The chain's figures, in its order. Direct encounter is the mini-table with all that have the same points and
+    /// the same figures before it; none where nobody else has.
     pub figures: Vec<Option<Figure>>,
     /// The finished games against each engine, in the order of [`Standings::rows`].
     pub(crate) results: Vec<Vec<Cell>>,
@@ -291,16 +291,30 @@ fn row(
             .map(|seen| QuarterPoints::product(seen.points, context.points[seen.opponent.at()]))
             .sum(),
         r_mobility: field.of(engine).map(|seen| seen.r_mobility()).sum(),
-        figures: chain
-            .criteria
-            .iter()
-            .map(|criterion| match criterion {
-                Criterion::DirectEncounter if tied.len() < 2 => None,
-                criterion => Some(criterion.figure(context, engine, &tied)),
-            })
-            .collect(),
+        figures: figures(context, chain, engine, tied),
         results: order.cells(field, engine),
     }
+}
+
+/// The figures of an engine by a chain's criteria; `tied` are all with its points.
+fn figures(
+    context: &Context<'_>,
+    chain: &TiebreakChain,
+    engine: EngineIx,
+    mut tied: Vec<EngineIx>,
+) -> Vec<Option<Figure>> {
+    let criteria = chain.criteria.iter();
+    criteria
+        .map(|criterion| {
+            let own = criterion.figure(context, engine, &tied);
+            let told = *criterion != Criterion::DirectEncounter || tied.len() > 1;
+            let before = tied.clone();
+            tied.retain(|other| {
+                *other == engine || criterion.figure(context, *other, &before) == own
+            });
+            told.then_some(own)
+        })
+        .collect()
 }
 
 #[cfg(test)]

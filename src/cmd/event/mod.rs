@@ -19,7 +19,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::early_end::EarlyEnd;
-use super::look_of;
+use super::{look_of, note};
 use crate::cli::{EventCommand, ExportWhat, OutputFormat};
 use crate::event::conduct::EventError;
 use crate::event::config::{EventConfig, EventConfigError};
@@ -54,20 +54,24 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
             with_entries(&args.file.event, |config| run::run(config, args, out))
         }
         EventCommand::Pause(file) => with(&file.event, |config| organise::pause(config, out)),
-        EventCommand::Status(args) => with(&args.file.event, |config| match args.format {
-            OutputFormat::Json => export::status(config, out),
-            format => views::status(config, look_of(format), out),
-        }),
+        EventCommand::Status(args) => match args.format {
+            OutputFormat::Json => {
+                shown_with(&args.file.event, |config| export::status(config, out))
+            }
+            format => with(&args.file.event, |config| views::status(config, look_of(format), out)),
+        },
         EventCommand::Verify(args) => {
             with(&args.file.event, |config| seal::verify(config, args, out))
         }
         EventCommand::Seal(args) => with(&args.file.event, |config| seal::seal(config, args, out)),
         EventCommand::Repair(file) => with(&file.event, |config| organise::repair(config, out)),
-        EventCommand::Serve(args) => with(&args.file.event, |config| serve::run(config, args, out)),
-        EventCommand::Watch(file) => with(&file.event, |config| watch::run(config, out)),
+        EventCommand::Serve(args) => {
+            shown_with(&args.file.event, |config| serve::run(config, args, out))
+        }
+        EventCommand::Watch(file) => shown_with(&file.event, |config| watch::run(config, out)),
         EventCommand::Export(ExportWhat::Settings(file)) => export::settings(&file.event, out),
         EventCommand::Export(what) => {
-            with(&what.file().event, |config| export::run(config, what, out))
+            shown_with(&what.file().event, |config| export::run(config, what, out))
         }
         EventCommand::Decide(args) => {
             with(&args.file.event, |config| organise::decide(config, args, out))
@@ -104,6 +108,19 @@ fn with(
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
     then(&EventConfig::load_recorded(path).map_err(unread)?)
+}
+
+/// The same for those who look on, of whom none refuses a file that is not the one that the event was begun with.
+fn shown_with(
+    path: &Path,
+    then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    with(path, |config| {
+        if let Some(changed) = views::settings_changed(config) {
+            note(&changed.to_string());
+        }
+        then(config)
+    })
 }
 
 fn unread(error: EventConfigError) -> EarlyEnd {

@@ -122,8 +122,8 @@ pub(super) fn decide(
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     organised(config, out, |conductor| {
-        conductor.decide(&args.order, &args.reason)?;
-        Ok(format!("decided: {}; {} goes on", args.order.join(", "), typed("run", &config.path)))
+        let order = conductor.decide(&args.order.join(","), &args.reason)?;
+        Ok(format!("decided: {}; {} goes on", order.join(", "), typed("run", &config.path)))
     })
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{file_word, order_word, typed};
 use crate::cmd::early_end::EarlyEnd;
 use crate::event::broadcast::Follower;
+use crate::event::conduct::EventError;
 use crate::event::config::EventConfig;
 use crate::event::journal::record::won_by;
 use crate::event::journal::{self, JournalError};
@@ -26,6 +27,19 @@ fn ledger(config: &EventConfig) -> Result<(Ledger, Option<journal::TornRecord>),
     let mut ledger = Ledger::default();
     let torn = journal::read(&config.journal, &mut |_, record| ledger.apply(record))?;
     Ok((ledger, torn))
+}
+
+/// The difference of the event's file from the one that its journal was begun with. Only the records before the first
+/// stage are read, since the settings may change up to there alone; a fault of the journal is told by who reads it.
+pub(super) fn settings_changed(config: &EventConfig) -> Option<EventError> {
+    let mut ledger = Ledger::default();
+    let kinds = ["{\"header\"", "{\"settings\"", "{\"stage-started\""];
+    let wanted = &mut |record: &str| kinds.iter().any(|kind| record.starts_with(kind));
+    let _ = journal::read_some(&config.journal, wanted, &mut |_, record| {
+        ledger.apply(record)?;
+        if ledger.stages.is_empty() { Ok(()) } else { Err("the rest is not wanted".into()) }
+    });
+    EventError::settings_changed(config, &ledger)
 }
 
 /// An error in reading the event's journal.
@@ -184,8 +198,12 @@ fn write_status(
     if let Some(torn) = torn {
         writeln!(out, "line {} is being written, or was torn", torn.line)?;
     }
+    let changed = EventError::settings_changed(config, &ledger);
+    if let Some(changed) = &changed {
+        writeln!(out, "{changed}")?;
+    }
     let at_work = journal::is_in_use(&config.journal);
-    let goes_on = !ledger.is_over() && ledger.paused.is_none() && !at_work;
+    let goes_on = !ledger.is_over() && ledger.paused.is_none() && !at_work && changed.is_none();
     let how = if goes_on {
         format!("; no runner is at work: {} goes on", typed("run", &config.path))
     } else {

@@ -1,20 +1,23 @@
 //! Actions of the organisers alone: deciding a tie, and accepting a fix of a crash.
 
+use std::path::Path;
+
 use super::{Conductor, EventError};
 use crate::event::draw::{self, Drawn};
 use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::format::Next;
 use crate::event::journal::record::{Fix, JournalRecord, TieDecision};
 use crate::event::ledger::{OpenGame, StageState};
+use crate::model::text::shell_word;
 use crate::model::words::all;
 
 impl Conductor<'_> {
     /// Takes the organisers' order of engines that every tie-break left tied (rule 3.1.7), or of those whose games were
-    /// played on again and again and are level still.
+    /// played on again and again and are level still: their names, the best first, with commas between them. Gives them.
     ///
     /// # Errors
     /// When that is not what the event waits for.
-    pub(crate) fn decide(&mut self, order: &[String], reason: &str) -> Result<(), EventError> {
+    pub(crate) fn decide(&mut self, order: &str, reason: &str) -> Result<Vec<String>, EventError> {
         let refused = |what: String| EventError::NotNow(what);
         let Some(number) = self.ledger.stages.len().checked_sub(1) else {
             return Err(refused("no stage has begun, so there is nothing to decide".into()));
@@ -32,20 +35,16 @@ impl Conductor<'_> {
             }
             None => stage.endless(state),
         };
-        let sorted = |names: &[String]| {
-            let mut names = names.to_vec();
-            names.sort();
-            names
-        };
-        let due = ties.iter().find(|tied| sorted(tied) == sorted(order));
-        match (due, &ties[..]) {
-            (Some(tied), _) => {
-                let plays = |game: &&OpenGame| tied.contains(&game.started.white);
+        let due = ties.iter().find_map(|tied| ordered(order, tied));
+        let order = match (due, &ties[..]) {
+            (Some(order), _) => {
+                let plays = |game: &&OpenGame| order.contains(&game.started.white);
                 if let Some(game) = self.ledger.open.values().find(plays) {
                     let what =
                         format!("{} is under way; run the event to its end", game.started.id);
                     return Err(refused(what));
                 }
+                order
             }
             (None, []) if is_played => {
                 return Err(refused(format!("{} has no tie that has to be decided", stage.name)));
@@ -58,21 +57,22 @@ impl Conductor<'_> {
             }
             (None, ties) => {
                 let ties = ties.iter().map(|tied| {
+                    let (names, order) = (all(tied), tied.join(","));
+                    let word = shell_word(Path::new(&order)).unwrap_or(order);
                     format!(
-                        "tied are {}; name exactly these, the best first, with --order {}",
-                        all(tied),
-                        tied.join(",")
+                        "tied are {names}; name exactly these, the best first, with --order {word}"
                     )
                 });
                 return Err(refused(ties.collect::<Vec<_>>().join("; ")));
             }
-        }
+        };
         self.keep(JournalRecord::Decision(TieDecision {
             stage: number,
-            order: order.to_vec(),
+            order: order.clone(),
             reason: reason.to_owned(),
             at: now(),
-        }))
+        }))?;
+        Ok(order)
     }
 
     /// Takes the fix of an engine that crashed more than once, yet promoted (rule 6.3); gives its new sum.
@@ -153,5 +153,44 @@ impl Conductor<'_> {
             at: now(),
         }))?;
         Ok(sum)
+    }
+}
+
+/// Each of these names once, as a text has them with commas between them. Names may hold commas themselves.
+fn ordered(text: &str, names: &[String]) -> Option<Vec<String>> {
+    if names.is_empty() {
+        return text.is_empty().then(Vec::new);
+    }
+    (0..names.len()).find_map(|first| {
+        let mut others = names.to_vec();
+        let name = others.swap_remove(first);
+        let rest = text.trim_start().strip_prefix(name.as_str())?;
+        let rest = if others.is_empty() { rest } else { rest.strip_prefix(',')? };
+        let mut order = ordered(rest, &others)?;
+        order.insert(0, name);
+        Some(order)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ordered;
+
+    #[test]
+    fn an_order_is_read_whatever_commas_its_names_hold() {
+        let names =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let tied = names(&["A", "A, 2", "B"]);
+        for (text, expected) in [
+            ("A,A, 2,B", Some(["A", "A, 2", "B"])),
+            ("B, A, 2, A", Some(["B", "A, 2", "A"])),
+            ("A, 2,A,B", Some(["A, 2", "A", "B"])),
+            ("A,B", None),
+            ("A,A, 2,B,B", None),
+            ("A,A,B", None),
+            ("", None),
+        ] {
+            assert_eq!(ordered(text, &tied), expected.map(|order| names(&order)), "{text}");
+        }
     }
 }

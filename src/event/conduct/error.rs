@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::event::config::EventConfig;
 use crate::event::history::HistoryError;
 use crate::event::journal::JournalError;
+use crate::event::ledger::Ledger;
 use crate::game::openings::BookError;
 use crate::game::tables::TablesError;
 use crate::judge::error::CheckError;
@@ -115,4 +117,19 @@ pub(crate) enum EventError {
     /// No thread.
     #[error("cannot start a thread for the games: {0}")]
     Thread(#[from] std::io::Error),
+}
+
+impl EventError {
+    /// The difference of the event's file from the one that its journal was begun with; none where there is none, and
+    /// where it is in whom the event admits alone, before its first stage.
+    pub(crate) fn settings_changed(config: &EventConfig, ledger: &Ledger) -> Option<EventError> {
+        let header = ledger.header.as_ref()?;
+        let before = &header.settings_sha256;
+        let may = ledger.stages.is_empty() && config.admits_otherwise(&header.settings);
+        (*before != config.sha256 && !may).then(|| EventError::SettingsChanged {
+            path: config.path.clone(),
+            before: before.clone(),
+            now: config.sha256.clone(),
+        })
+    }
 }

@@ -192,18 +192,12 @@ impl<'a> Conductor<'a> {
         }
         let mut conductor = Conductor { config, stop, audience, journal, ledger };
         conductor.settings()?;
-        match &conductor.ledger.header {
-            Some(header) if header.settings_sha256 != config.sha256 => {
-                return Err(EventError::SettingsChanged {
-                    path: config.path.clone(),
-                    before: header.settings_sha256.clone(),
-                    now: config.sha256.clone(),
-                });
-            }
-            Some(header) if header.previous != config.previous => {
-                return Err(EventError::PreviousChanged { names: previous_names(config) });
-            }
-            _ => {}
+        if let Some(changed) = EventError::settings_changed(config, &conductor.ledger) {
+            return Err(changed);
+        }
+        let header = conductor.ledger.header.as_ref();
+        if header.is_some_and(|header| header.previous != config.previous) {
+            return Err(EventError::PreviousChanged { names: previous_names(config) });
         }
         if conductor.ledger.stages.len() > config.stages.len() {
             return Err(EventError::State("it has more stages than the event".into()));

@@ -1,8 +1,8 @@
 //! Tie-breaks: one file a criterion, and the chains in which the events apply them, as data.
 //!
-//! Engines with the same points are ordered by a whole chain at once. Engines that it leaves tied start it again among
-//! themselves, since a mini-table of fewer engines may tell what the larger one did not. Engines that are then still
-//! tied stay tied: their order is never picked by name or by position.
+//! Engines with the same points are ordered by one criterion after the other, each among those that are still tied.
+//! Engines that the chain leaves tied start it again among themselves, since a mini-table of fewer engines may tell what
+//! the larger one did not. Engines that are then still tied stay tied: their order is never picked by name or by position.
 
 mod buchholz;
 mod crashes;
@@ -274,40 +274,37 @@ pub(crate) fn break_tie(
     tied: &[EngineIx],
     chain: &TiebreakChain,
 ) -> Vec<TiedGroup> {
-    let whole = || TiedGroup { engines: tied.to_vec(), by: None };
-    if tied.len() < 2 {
-        return vec![whole()];
-    }
-    let mut keyed: Vec<(EngineIx, Vec<Figure>)> = tied
-        .iter()
-        .map(|engine| {
-            let figures = chain.criteria.iter().map(|c| c.figure(context, *engine, tied));
-            (*engine, figures.collect())
-        })
-        .collect();
-    // The order of two lists by the first figures that differ, and the criterion of these.
-    let differ = |a: &[Figure], b: &[Figure]| {
-        chain.criteria.iter().zip(a.iter().zip(b)).find_map(|(criterion, (a, b))| {
-            let order = match criterion.better() {
-                Better::More => b.cmp(a),
-                Better::Fewer => a.cmp(b),
-            };
-            order.is_ne().then_some((order, *criterion))
-        })
-    };
-    keyed.sort_by(|(_, a), (_, b)| differ(a, b).map_or(std::cmp::Ordering::Equal, |(o, _)| o));
-
-    let parts: Vec<&[(EngineIx, Vec<Figure>)]> = keyed.chunk_by(|a, b| a.1 == b.1).collect();
+    let parts = in_turn(context, tied, chain.criteria);
     if parts.len() < 2 {
-        return vec![whole()];
+        return parts;
     }
     let mut groups = Vec::new();
-    for (number, part) in parts.iter().enumerate() {
+    for part in parts {
+        let mut inner = break_tie(context, &part.engines, chain);
+        inner[0].by = part.by;
+        groups.extend(inner);
+    }
+    groups
+}
+
+/// Orders engines by one criterion after the other, each asked about those that all before it leave tied: the rules
+/// have the direct encounter of "the tied engines", wherever it stands in a chain.
+fn in_turn(context: &Context<'_>, tied: &[EngineIx], criteria: &[Criterion]) -> Vec<TiedGroup> {
+    let next = criteria.split_first().filter(|_| tied.len() > 1);
+    let Some((criterion, rest)) = next else {
+        return vec![TiedGroup { engines: tied.to_vec(), by: None }];
+    };
+    let mut keyed: Vec<(EngineIx, Figure)> =
+        tied.iter().map(|engine| (*engine, criterion.figure(context, *engine, tied))).collect();
+    keyed.sort_by(|(_, a), (_, b)| match criterion.better() {
+        Better::More => b.cmp(a),
+        Better::Fewer => a.cmp(b),
+    });
+    let mut groups = Vec::new();
+    for part in keyed.chunk_by(|a, b| a.1 == b.1) {
         let engines: Vec<EngineIx> = part.iter().map(|(engine, _)| *engine).collect();
-        let mut inner = break_tie(context, &engines, chain);
-        if let Some(before) = number.checked_sub(1) {
-            inner[0].by = differ(&parts[before][0].1, &part[0].1).map(|(_, by)| by);
-        }
+        let mut inner = in_turn(context, &engines, rest);
+        inner[0].by = if groups.is_empty() { None } else { Some(*criterion) };
         groups.extend(inner);
     }
     groups
@@ -387,6 +384,14 @@ mod tests {
             groups.iter().map(|g| field.engine(g.engines[0]).name.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
         assert!(groups[1..].iter().all(|g| g.by == Some(Criterion::DirectEncounter)));
+    }
+
+    /// a and b drew each other, b beat c, and c beat a; c crashed and is behind both. The tied engines of season 17's rule
+    /// 12.c are then a and b alone, and a won more games.
+    #[test]
+    fn games_against_an_engine_that_is_told_apart_are_no_direct_encounter() {
+        let games = "a-b =, b-c 1, c-a 1, a-d 1, d-a 0, b-e =, e-b =, c-d 0!, c-e 1, e-c =";
+        assert_eq!(order(games, "a b c", "s17"), "a, b (Wins), c (Crashes)");
     }
 
     #[test]

@@ -266,8 +266,10 @@ fn playable(mut opening: Opening, wanted: BookPart) -> Result<Opening, String> {
     }
 }
 
-/// The text of a file's lines with their numbers, without comments (`#`) and empty lines.
+/// The text of a file's lines with their numbers, without comments (`#`) and empty lines, nor the byte order mark that
+/// some editors begin a file with.
 fn text_lines(bytes: &[u8]) -> impl Iterator<Item = (BookPlace, String)> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     bytes.split(|byte| *byte == b'\n').enumerate().filter_map(|(index, line)| {
         let line = String::from_utf8_lossy(line);
         let text = line.split('#').next().unwrap_or_default().trim();
@@ -317,6 +319,18 @@ mod tests {
         assert!(error.to_string().contains("none.epd"), "{error}");
         let error = Book::read(&write("c.txt", "e2e4\ne2e5\n"), all()).unwrap_err();
         assert!(error.to_string().contains("c.txt, line 2: "), "{error}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_book() {
+        let dir = tempfile::tempdir().unwrap();
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+        for (name, text) in [("a.txt", "e2e4"), ("a.pgn", "1. e4 *"), ("a.epd", start)] {
+            let path = dir.path().join(name);
+            fs::write(&path, format!("\u{feff}{text}\n")).unwrap();
+            let book = Book::read(&path, all());
+            assert_eq!(book.unwrap().openings().len(), 1, "{name}");
+        }
     }
 
     #[test]
