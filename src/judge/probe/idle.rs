@@ -41,7 +41,14 @@ pub(super) fn run(bench: &Bench<'_>, go: Go, event: bool) -> Result<ProbeOutcome
     let over = match bench.start(Purpose::Idle)?.shake_hands() {
         Ok(ready) => match talk(bench, ready, go) {
             Ok(ready) if event => clock::event_only(bench, ready),
-            Ok(ready) => ready.quit(),
+            Ok(ready) => {
+                let mut over = ready.quit();
+                // As of each start that counts.
+                if !bench.plan.quick {
+                    over.wait_for_leftovers();
+                }
+                over
+            }
             Err(over) => over,
         },
         Err(over) => over,

@@ -68,9 +68,9 @@ pub(super) fn ask_within(
             rest = others;
             let search =
                 Search { name: &item.name, shown: PositionForm::Moves(&item.moves), go: item.go };
-            // An entry that tidies up after the measured run alone is found where the clock or the number of games is another.
-            let to_its_end =
-                matches!(item.purpose, Purpose::Positions | Purpose::Clock) && !bench.plan.quick;
+            // An entry that tidies up after the measured run alone is found where the clock, or the number or length of games, is
+            // another.
+            let to_its_end = item.purpose.can_reject() && !bench.plan.quick;
             let ready = ready.turn_to(item.purpose);
             let asked = ready.new_game().and_then(|ready| match item.patience {
                 Some(patience) => ready.go_within(search, patience),

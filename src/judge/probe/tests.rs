@@ -112,9 +112,11 @@ fn a_good_engine_shows_all_it_can() {
 }
 
 #[test]
-fn what_runs_on_other_clocks_and_through_many_games_leave_is_waited_for() {
-    let (runs, _) = probe(&Puppets::new(|_| PuppetAct::Move), &plan(false));
-    for purpose in [Purpose::Clock, Purpose::Positions] {
+fn what_runs_on_other_clocks_and_through_many_and_long_games_leave_is_waited_for() {
+    let puppets = Puppets::new(|_| PuppetAct::Move).lingers(Duration::from_millis(700));
+    let (runs, _) = probe(&puppets, &plan(false));
+    let longest = Purpose::LongGame(crate::model::evidence::LONG_GAME);
+    for purpose in [Purpose::Clock, Purpose::Positions, Purpose::Idle, longest] {
         let ended = of(&runs, purpose);
         assert!(!ended.is_empty() && ended.iter().all(|run| run.ending.emptied_after.is_some()));
     }
