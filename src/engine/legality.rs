@@ -3,7 +3,7 @@
 use shakmaty::uci::UciMove;
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Rank, Role, Square, attacks};
 
-use crate::engine::uci::read_move;
+use crate::engine::uci::{MoveFault, read_move};
 use crate::game::legal::find;
 
 /// The legal move that a word is, or why it is none.
@@ -15,8 +15,16 @@ pub fn judge(position: &Chess, word: &str) -> Result<Move, String> {
     find(position, one).ok_or_else(|| format!("illegal: {}", explain(position, one)))
 }
 
-/// Parts of reasons that are about how a move is written, and not about what it does.
-pub(crate) const OF_WRITING: [&str; 2] = ["promotion letter", "castling is written as"];
+/// True for the reason of a move that is written in another way than UCI's, as the engine writes all of its kind: neither load nor a
+/// small clock is behind that.
+pub(crate) fn is_a_way_of_writing(why: &str) -> bool {
+    use MoveFault::{Algebraic, Separator, UpperCase};
+    [UpperCase, Algebraic, Separator].iter().any(|fault| fault.to_string() == why)
+        || ["promotion letter", CASTLING].iter().any(|part| why.contains(part))
+}
+
+/// The reason where castling is told as the king that takes his own rook.
+const CASTLING: &str = "castling is written as the king's own move, e1g1 or e1c1";
 
 /// The reason why a move is not legal.
 fn explain(position: &Chess, one: UciMove) -> String {
@@ -75,7 +83,7 @@ fn is_castling(position: &Chess, from: Square, to: Square) -> bool {
 
 fn castling(position: &Chess, from: Square, to: Square) -> String {
     if position.our(Role::Rook).contains(to) {
-        return "castling is written as the king's own move, e1g1 or e1c1".into();
+        return CASTLING.into();
     }
     let rook = Square::from_coords(
         if to.file() > from.file() { shakmaty::File::H } else { shakmaty::File::A },
@@ -138,6 +146,17 @@ mod tests {
     fn why(list: &str, word: &str) -> String {
         let moves = Moves::read(list).unwrap();
         judge(moves.position(), word).expect_err(word)
+    }
+
+    #[test]
+    fn a_way_of_writing_is_told_from_another_fault() {
+        let told = |word| is_a_way_of_writing(&why("e2e4 e7e5 g1f3 g8f6 f1c4 f8c5", word));
+        for word in ["e1h1", "E1G1", "O-O", "e1-g1", "f3g5q"] {
+            assert!(told(word), "{word}");
+        }
+        for word in ["e1c1", "a1a1", "e4e5", "zz"] {
+            assert!(!told(word), "{word}");
+        }
     }
 
     #[test]

@@ -23,8 +23,8 @@ use super::stop::{Stop, StopLevel};
 use crate::model::units::Bytes;
 use crate::sandbox::plan::Pipes;
 
-/// The longest line.
-const LONGEST_LINE: usize = 64 * 1024;
+/// The longest line: more than any position or line of play has, and what programs that play matches take as well.
+const LONGEST_LINE: usize = 256 * 1024;
 /// More bytes than this in answer to one question are a flood.
 const MOST_BYTES: u64 = 64 << 20;
 /// More lines than this in answer to one question are a flood.

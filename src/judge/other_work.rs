@@ -12,8 +12,10 @@ use super::error::CheckError;
 use super::host_load::{Measurement, OtherWork};
 use super::rules::{self, CausedByLoad};
 use super::support::excuse;
+use crate::engine::legality::is_a_way_of_writing;
 use crate::model::entry_report::EntryReport;
-use crate::model::rule::RuleKind;
+use crate::model::evidence::{GameEnd, GameFault, PlayedGame};
+use crate::model::rule::{RuleId, RuleKind};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 
@@ -121,8 +123,15 @@ fn fails_at_any_speed(found: &Finding, report: &EntryReport) -> bool {
         CausedByLoad::IfStrained => {
             !report.runs.iter().any(|run| run.purpose.can_reject() && run.strained)
         }
-        CausedByLoad::Possibly => false,
+        CausedByLoad::Possibly => {
+            found.rule == RuleId::Match && report.games.iter().any(is_misspelt)
+        }
     }
+}
+
+/// True if a game ended by a move that is written in another way than UCI's.
+fn is_misspelt(game: &PlayedGame) -> bool {
+    matches!(&game.end, GameEnd::Fault(GameFault::Illegal { why, .. }) if is_a_way_of_writing(why))
 }
 
 /// Takes back what was held against the entry while the host was busy.
@@ -176,9 +185,9 @@ impl MeasuredHost for ThisHost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::support::testing;
     use crate::model::entry_report::tests::report;
-    use crate::model::evidence::{EndHow, ExitHow};
-    use crate::model::rule::RuleId;
+    use crate::model::evidence::{EndHow, ExitHow, Rival};
     use std::cell::Cell;
 
     /// A host that is as busy as the list says, one item a judgement, and becomes quiet or not.
@@ -263,6 +272,25 @@ mod tests {
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "more than half was ours");
         let (report, times) = judged(&[], Quiet::Never, RuleId::Startup, 9);
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "nothing could be measured");
+    }
+
+    #[test]
+    fn no_host_excuses_a_move_in_a_game_that_is_written_in_another_way() {
+        let verdict = |why: &str| {
+            let fault = GameFault::Illegal { said: "e1h1".into(), why: why.into() };
+            let game = testing::game(1, Rival::Itself);
+            let game = PlayedGame { end: GameEnd::Fault(fault), ..game };
+            let judge = || {
+                let mut report = with(vec![Finding::fail(RuleId::Match, "no move")]);
+                report.games = vec![game.clone()];
+                Ok(report)
+            };
+            let mut host = Played { taken: vec![4.0], becomes: Quiet::Never };
+            judged_on(&mut host, judge, || {}).unwrap().verdict
+        };
+        let castling = "illegal: castling is written as the king's own move, e1g1 or e1c1";
+        assert_eq!(verdict(castling), Verdict::Rejected);
+        assert_eq!(verdict("illegal: the king would be in check"), Verdict::Undecided);
     }
 
     #[test]

@@ -161,6 +161,20 @@ fn a_line_that_is_too_long_is_passed_over_in_a_game() {
     drop(writer.join());
 }
 
+/// A line of play without end is no flood: whoever plays matches with the engine takes it as well.
+#[test]
+fn a_line_of_a_hundred_thousand_bytes_is_one_line() {
+    let (mut wire, mut far) = probe();
+    let writer = std::thread::spawn(move || {
+        far.stdout.write_all(&vec![b'x'; 100_000]).unwrap();
+        far.stdout.write_all(b"\nbestmove e2e4\n").unwrap();
+        far
+    });
+    assert_eq!(line(&mut wire, soon()).map(|line| line.len()).ok(), Some(100_000));
+    assert_eq!(line(&mut wire, soon()), word("bestmove e2e4"));
+    drop(writer.join());
+}
+
 #[test]
 fn an_endless_line_is_a_flood_and_stays_one() {
     let (mut wire, mut far) = probe();

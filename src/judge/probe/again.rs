@@ -10,6 +10,7 @@ use shakmaty::Position;
 
 use super::list::{Item, ask_all};
 use super::{Bench, LEAST_CLOCK, MINUTE_CLOCK, ProbeOutcome, SMALL_CLOCK};
+use crate::engine::legality::is_a_way_of_writing;
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::runs;
@@ -53,7 +54,7 @@ pub(super) struct FailedSearch {
     afterwards: bool,
 }
 
-/// The first failure in a conversation, where a search may be behind it.
+/// The first failure in a conversation, where a search may be behind it, and a clock behind that.
 pub(super) fn failed(asks: &[Ask]) -> Option<FailedSearch> {
     let at = asks.iter().position(|ask| !ask.answer.is_good() && !ask.was_cut())?;
     let search = |ask: &Ask| match &ask.question {
@@ -61,6 +62,11 @@ pub(super) fn failed(asks: &[Ask]) -> Option<FailedSearch> {
         _ => None,
     };
     let (before, from) = asks.split_at(at);
+    if let Answer::Illegal { why, .. } = &from.first()?.answer
+        && is_a_way_of_writing(why)
+    {
+        return None;
+    }
     match from.first()?.question {
         Question::Go(_) => {
             let search = search(from.first()?)?;
@@ -149,5 +155,10 @@ mod tests {
         run.asks[4].answer = dies();
         assert!(failed(&run.asks).is_some_and(|seen| !seen.afterwards));
         assert!(failed(&testing::run(Purpose::Main).asks).is_none());
+        // Nor of how a move is written.
+        let mut run = testing::run(Purpose::Main);
+        let why = "illegal: castling is written as the king's own move, e1g1 or e1c1";
+        run.asks[4].answer = Answer::Illegal { line: "bestmove e1h1".into(), why: why.into() };
+        assert!(failed(&run.asks).is_none());
     }
 }

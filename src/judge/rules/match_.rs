@@ -102,10 +102,10 @@ fn slowest(played: &PlayedGames) -> Duration {
 
 fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
     let help = match fault {
-        GameFault::Illegal { .. } => {
+        GameFault::Illegal { why, .. } => runs::help_to_write(why).unwrap_or(
             "send it the whole game, search by search, and see from which move on its board differs from \
-             the one that `position` tells"
-        }
+             the one that `position` tells",
+        ),
         GameFault::NoMove { .. } => {
             "answer with a legal move as long as there is one: the runner alone declares games over"
         }

@@ -1,5 +1,6 @@
 //! Runs as several rules read them: the one that is measured, the chain of programs, the end, the conversation.
 
+use crate::engine::legality::is_a_way_of_writing;
 use crate::judge::support::wording;
 
 use crate::model::evidence::{
@@ -246,7 +247,12 @@ pub(crate) fn stderr(run: &Run) -> Vec<String> {
 /// The next step where the answer is a move that is not written as in UCI, whichever it is.
 pub(crate) fn writing_help(answer: &Answer) -> Option<&'static str> {
     let Answer::Illegal { why, .. } = answer else { return None };
-    why.starts_with("not written as in UCI").then_some(
+    help_to_write(why)
+}
+
+/// The same for the reason why a move is none.
+pub(crate) fn help_to_write(why: &str) -> Option<&'static str> {
+    (why.starts_with("not written as in UCI") || is_a_way_of_writing(why)).then_some(
         "write moves as `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case and with no sign \
          beside them",
     )

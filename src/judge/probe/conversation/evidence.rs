@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use shakmaty::Chess;
 
 use super::stall::StallDetector;
-use crate::engine::legality::OF_WRITING;
+use crate::engine::legality::is_a_way_of_writing;
 use crate::engine::uci::{
-    MoveFault, OptionLine, Reply, UciCommand, parse, speaks_of_book, switches_book_or_pondering,
+    OptionLine, Reply, UciCommand, parse, speaks_of_book, switches_book_or_pondering,
 };
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::judge::support::runs;
@@ -494,13 +494,6 @@ impl Inner {
             transcript: self.wire.observer().transcript.clone(),
         }
     }
-}
-
-/// True for a move that is written in another way than UCI's, as the engine writes all of its kind: no load is behind that.
-fn is_a_way_of_writing(why: &str) -> bool {
-    use MoveFault::{Algebraic, Separator, UpperCase};
-    [UpperCase, Algebraic, Separator].iter().any(|fault| fault.to_string() == why)
-        || OF_WRITING.iter().any(|part| why.contains(part))
 }
 
 /// A name without blanks, signs and capitals, to recognize an option however it is written.
