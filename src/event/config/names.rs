@@ -1,5 +1,7 @@
 //! Names in an event file: of the event, of its stages and of its entries. They stand in ids, tables, pages and PGN tags.
 
+use std::collections::BTreeSet;
+
 use toml::Spanned;
 
 use crate::model::source_place::TextMistake;
@@ -38,6 +40,19 @@ pub(super) fn no_name(name: &str) -> Option<String> {
 pub(super) fn no_entry_name(name: &str) -> Option<String> {
     let is_bye = name.eq_ignore_ascii_case("bye");
     no_name(name).or_else(|| is_bye.then(|| "a game against it would be read as a bye".to_owned()))
+}
+
+/// A file's name as that of its entry; another where `event run` would not take it beside those before.
+pub(super) fn distinct(file: &str, number: usize, slugs: &mut BTreeSet<String>) -> String {
+    let base =
+        if no_entry_name(file).is_some() { format!("entry {number}") } else { file.to_owned() };
+    let mut name = base.clone();
+    let mut more = 2;
+    while !slugs.insert(slug(&name)) {
+        name = format!("{base} ({more})");
+        more += 1;
+    }
+    name
 }
 
 /// Refuses a text that is no name, at its place.

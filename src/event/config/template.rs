@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::names::{no_entry_name, slug};
+use super::names::distinct;
 use super::{frd, leagues};
 use crate::batch::discover;
 use crate::model::text::shown;
@@ -582,19 +582,6 @@ fn program_in(path: PathBuf) -> PathBuf {
 fn listed(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     format!("[{}]", words.join(", "))
-}
-
-/// A file's name as that of its entry; another where `event run` would not take it beside those before.
-fn distinct(file: &str, number: usize, slugs: &mut BTreeSet<String>) -> String {
-    let base =
-        if no_entry_name(file).is_some() { format!("entry {number}") } else { file.to_owned() };
-    let mut name = base.clone();
-    let mut more = 2;
-    while !slugs.insert(slug(&name)) {
-        name = format!("{base} ({more})");
-        more += 1;
-    }
-    name
 }
 
 fn quoted(text: &str) -> String {
