@@ -182,7 +182,7 @@ impl Tracer<'_> {
             }
             PendingCall::Unreadable if error != libc::EFAULT => self.unrecorded(RecordPart::Paths),
             PendingCall::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
-            PendingCall::Open { path, access, creates, .. } => {
+            PendingCall::Open { path, access, creates, names_only, .. } => {
                 let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
                 if error == 0
                     && creates
@@ -223,7 +223,9 @@ impl Tracer<'_> {
                     (is_shared_object(&path) || program) && (error == 0 || self.shared.audits());
                 // What it saves at its quit is no less of a try to write than at its start; one start tells of it.
                 let save = denied && access == FileAccess::Write && self.shared.audits();
-                if (!late || used || save) && (error == 0 || denied || missing) {
+                // A descriptor that only names a program is none to copy it by; who opens or starts it by that is told then.
+                let names_program = program && names_only && error == 0;
+                if (!late || used || save) && (error == 0 || denied || missing) && !names_program {
                     let by = if late { self.first_alike(by) } else { by };
                     let at = Instant::now();
                     self.opened(RawOpen { at, by, path, own, access, denied, missing });

@@ -22,6 +22,8 @@ pub(in crate::sandbox) enum PendingCall {
         creates: bool,
         /// True if the call returns a descriptor of the file.
         opens: bool,
+        /// True if that descriptor surely gives nothing of the file (O_PATH).
+        names_only: bool,
     },
     Look {
         path: PathBuf,
@@ -98,9 +100,12 @@ pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Opti
     let creates = flags.is_none_or(|flags| flags & libc::O_CREAT as u64 != 0);
     let writes = flags.is_none_or(|flags| flags & WRITES != 0);
     let access = if writes { FileAccess::Write } else { FileAccess::Read };
+    // Another thread may have changed flags that stand in memory by the time the kernel reads them.
+    let names_only =
+        stop != StoppedCall::OpenAt2 && flags.is_some_and(|flags| flags & libc::O_PATH as u64 != 0);
     match tracee::path(pid, dirfd, address) {
         PathArgument::Path(path) => {
-            Some(PendingCall::Open { path, access, creates, opens: flags.is_some() })
+            Some(PendingCall::Open { path, access, creates, opens: flags.is_some(), names_only })
         }
         PathArgument::Unreadable => Some(PendingCall::Unreadable),
         PathArgument::Nothing => Some(PendingCall::Nowhere),
