@@ -50,7 +50,9 @@ fn played(like: &str, engines: usize, small: &[(&str, &str)]) -> Event {
     let interrupted = wanted("GATE4K_KILLS").map(|kills| (kills, copy(&event)));
     play(&event);
     if let Some((kills, interrupted)) = interrupted {
-        kill(&interrupted, &event, kills, &mut Chance::of(like), |told| decide(&interrupted, told));
+        kill(&interrupted, &event, kills, &mut Chance::of(like), |told| {
+            decide(&interrupted, "event.toml", told)
+        });
         play(&interrupted);
         same(&interrupted, &event);
     }
@@ -84,17 +86,18 @@ fn play(event: &Event) {
             break;
         }
         assert_eq!(code, 4, "{told}");
-        decide(event, &told);
+        decide(event, "event.toml", &told);
     }
     let told = event.finish();
     assert!(told.contains(" is over: "), "{told}");
 }
 
 /// The organisers of these events take the order that they are told.
-fn decide(event: &Event, told: &str) {
-    if let Some((_, next)) = told.split_once("`gate4k event decide event.toml --order ") {
+pub(crate) fn decide(event: &Event, file: &str, told: &str) {
+    if let Some((_, next)) = told.split_once(&format!("`gate4k event decide {file} --order ")) {
         let order = next.split(' ').next().unwrap();
-        let (code, told) = event.ask(&["event", "decide", "--order", order, "--reason", "a lot"]);
+        let (code, told) =
+            event.ask(&["event", "decide", file, "--order", order, "--reason", "a lot"]);
         assert_eq!(code, 0, "{told}");
     } else {
         assert!(told.contains("may be updated now") || told.contains(" is over: "), "{told}");
