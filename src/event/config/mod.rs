@@ -345,7 +345,7 @@ impl EventConfig {
             interruption: raw.interruption,
             crash_limit: raw.crash_limit,
         })?;
-        names::told(&raw.event, names::no_name)?;
+        names::checked(&raw.event, names::no_name)?;
         let mut list: Vec<(RawEntry, Option<Trusted>)> =
             raw.entry.into_iter().map(|entry| (entry, None)).collect();
         for engine in raw.engine {
@@ -468,7 +468,7 @@ fn entries(
     let mut met = BTreeSet::new();
     let mut seeds = BTreeSet::new();
     for (entry, _) in &list {
-        names::told(&entry.name, names::no_entry_name)?;
+        names::checked(&entry.name, names::no_entry_name)?;
         if !met.insert(slug(entry.name.get_ref())) {
             let what = "another entry is called the same, or nearly; give each a name of its own";
             return Err((entry.name.span(), what.into()));

@@ -59,7 +59,7 @@ pub(super) fn distinct(file: &str, number: usize, slugs: &mut BTreeSet<String>) 
 ///
 /// # Errors
 /// When `wrong` gives a reason.
-pub(super) fn told(
+pub(super) fn checked(
     name: &Spanned<String>,
     wrong: fn(&str) -> Option<String>,
 ) -> Result<(), TextMistake> {

@@ -144,7 +144,7 @@ fn stage(
     before: &mut Before<'_>,
 ) -> Result<Stage, TextMistake> {
     let number = before.stages.len();
-    names::told(&one.name, names::no_name)?;
+    names::checked(&one.name, names::no_name)?;
     if before.stages.iter().any(|stage| slug(&stage.name) == slug(one.name.get_ref())) {
         return Err((one.name.span(), "another stage is called the same".into()));
     }
