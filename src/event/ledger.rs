@@ -72,9 +72,14 @@ impl StageState {
     /// A stage before its first game.
     pub(crate) fn new(started: StageStarted) -> StageState {
         let past = StageHistory { taken: started.through.len(), ..StageHistory::default() };
+        // Whoever has not played yet has a row in the standings all the same.
+        let mut games = FieldBuilder::default();
+        for name in &started.seats {
+            games.enter(&started.player(name));
+        }
         StageState {
             started,
-            games: FieldBuilder::default(),
+            games,
             past,
             withdrawn: Vec::new(),
             decisions: Vec::new(),
@@ -130,7 +135,6 @@ impl StageState {
         let Withdrawn { engine, round, played, .. } = withdrawn;
         self.past.out.push((self.seat(engine), *round));
         self.withdrawn.push((engine.clone(), *played));
-        self.games.enter(&self.started.player(engine));
         for one in &withdrawn.walkovers {
             let winner = if one.white == *engine { Color::Black } else { Color::White };
             let result = GameResult::Win(winner);

@@ -32,7 +32,7 @@ fn entry(dir: &Path) -> PathBuf {
 }
 
 /// The processes below this one that run, with their names: everything that was orphaned comes to us.
-fn below_us() -> Vec<(i32, String)> {
+pub(crate) fn below_us() -> Vec<(i32, String)> {
     below(std::process::id() as i32)
 }
 
@@ -64,14 +64,14 @@ fn below(top: i32) -> Vec<(i32, String)> {
 }
 
 /// Takes note of everything of ours that has ended.
-fn reap() {
+pub(crate) fn reap() {
     while waitpid(Pid::from_raw(-1), Some(WaitPidFlag::WNOHANG))
         .is_ok_and(|status| status.pid().is_some())
     {}
 }
 
 /// Groups that some gate4k has made.
-fn groups() -> BTreeSet<PathBuf> {
+pub(crate) fn groups() -> BTreeSet<PathBuf> {
     walkdir::WalkDir::new("/sys/fs/cgroup")
         .max_depth(8)
         .into_iter()
@@ -85,7 +85,7 @@ fn groups() -> BTreeSet<PathBuf> {
         .collect()
 }
 
-fn until(what: &str, seconds: u64, done: impl Fn() -> Result<(), String>) {
+pub(crate) fn until(what: &str, seconds: u64, done: impl Fn() -> Result<(), String>) {
     let deadline = Instant::now() + Duration::from_secs(seconds);
     while let Err(why) = done() {
         assert!(Instant::now() < deadline, "{what}: {why}");

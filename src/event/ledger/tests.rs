@@ -2,7 +2,7 @@
 
 use super::super::journal::record::Bye;
 use super::super::journal_games::tests::{finished, started};
-use super::super::standings::Standings;
+use super::super::standings::{Standings, StandingsRow};
 use super::super::tiebreak::TiebreakChain;
 use super::*;
 use crate::model::game::ending::Termination;
@@ -63,6 +63,23 @@ fn what_is_kept_gives_the_table_of_all_games_counted_anew() {
     }
     assert_eq!(ledger.crashes(), [("a", 1)].into());
     assert_eq!(ledger.stages[0].field(NonZeroU32::new(1)).indices().count(), 3);
+}
+
+#[test]
+fn an_engine_that_has_not_played_yet_stands_in_the_table() {
+    let seats = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+    let started = StageStarted { name: "S".into(), seats, ..StageStarted::default() };
+    let mut ledger = Ledger::default();
+    ledger.apply(JournalRecord::StageStarted(started)).unwrap();
+    let chain = TiebreakChain::named("4k").unwrap();
+    let table = |ledger: &Ledger| {
+        let standings = Standings::of(&ledger.stages[0].field(None), chain);
+        let row = |row: &StandingsRow| format!("{} {}/{}", row.engine.name, row.points, row.games());
+        standings.rows.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(table(&ledger), ["a 0/0", "b 0/0", "c 0/0", "d 0/0"]);
+    play(&mut ledger, &games()[1]).unwrap();
+    assert_eq!(table(&ledger), ["a 1/1", "b 0/1", "c 0/0", "d 0/0"]);
 }
 
 fn struck(game: &GameFinished, then: AfterAnnulment) -> JournalRecord {

@@ -4,6 +4,7 @@
 mod abi;
 mod appearance;
 mod attack;
+mod batches;
 mod channels;
 mod checked;
 mod control;
@@ -153,6 +154,7 @@ pub(crate) fn tests() -> Vec<Test> {
     all.extend(appearance::tests());
     all.extend(channels::tests());
     all.extend(checked::tests());
+    all.extend(batches::tests());
     all.extend(outside());
     if wanted().is_none() {
         all.extend(tests![quick there_are_more_than_a_hundred_and_each_group_has_some]);
