@@ -133,6 +133,18 @@ pub(crate) struct Directory {
     pub(crate) reason: Option<Text>,
 }
 
+/// Headers of C and C++ that may be compiled into a program (7.6).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Header {
+    /// A pattern for the file, or for a directory above it.
+    pub(crate) path: Text,
+    /// The rule that allows it.
+    pub(crate) rule: Option<Text>,
+    /// The reason that it is allowed.
+    pub(crate) reason: Option<Text>,
+}
+
 /// A Python module that may be imported besides the standard library (7.6), or a chess library that
 /// may not (7.7).
 #[derive(Clone, Debug, Deserialize)]
@@ -258,7 +270,7 @@ macro_rules! grounds {
         }
     )*};
 }
-grounds!(AllowedCommand Helper Library Directory Module UncountedOption AllowedCache HostFile);
+grounds!(AllowedCommand Helper Library Directory Header Module UncountedOption AllowedCache HostFile);
 
 /// The whole list.
 #[derive(Clone, Debug, Deserialize)]
@@ -277,6 +289,9 @@ pub struct Allowlist {
     /// Where the system keeps its shared libraries.
     #[serde(default, rename = "library-directory")]
     pub(crate) library_directories: Vec<Directory>,
+    /// Headers (7.6); without any, none is judged.
+    #[serde(default, rename = "header")]
+    pub(crate) headers: Vec<Header>,
     /// Python modules besides the standard library (7.6).
     #[serde(default, rename = "python-module")]
     pub(crate) python_modules: Vec<Module>,

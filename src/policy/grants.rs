@@ -12,8 +12,8 @@ use crate::sandbox::{Grants, devices};
 /// The files of /proc that tell of the machine alone; run-times crash where they cannot read them.
 const ABOUT_THE_MACHINE: [&str; 2] = ["/proc/cpuinfo", "/proc/meminfo"];
 
-/// Directories in which Python keeps what is installed besides its standard library.
-const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
+/// Directories in which Python and Perl keep what is installed besides their standard libraries.
+const INSTALLED: [&str; 4] = ["site-packages", "dist-packages", "site_perl", "vendor_perl"];
 
 /// The rights of the sandbox on this host.
 pub(super) struct Granted {
@@ -64,39 +64,18 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
     }
     trees.extend(python_homes(found));
 
-    // A Python directory is granted child by child, without what is installed in it.
     for tree in trees {
-        let Ok(tree) = tree.canonicalize() else {
-            continue;
-        };
-        let inner = children(&tree);
-        let python = inner.iter().any(|path| is_installed(path))
-            || list
-                .python_directories
-                .iter()
-                .any(|d| pattern::matches(&d.directory, &tree.to_string_lossy()));
-        if !python {
-            read.insert(tree);
-            continue;
+        if let Ok(tree) = tree.canonicalize() {
+            let mut tree = Tree {
+                list,
+                read: &mut read,
+                names_only: &mut names_only,
+                chess: &mut chess,
+                top: tree,
+            };
+            let top = tree.top.clone();
+            tree.grant(&top);
         }
-        // Where nothing is installed that must stay hidden, one grant on the whole tree does: every grant
-        // costs each start of an entry some microseconds.
-        let hides = inner.iter().filter(|p| is_installed(p)).flat_map(|dir| children(dir));
-        let harmless = |path: &PathBuf| {
-            is_allowed_module(list, path) || path.file_name().is_some_and(|name| name == "README")
-        };
-        if hides.into_iter().all(|path| harmless(&path)) {
-            read.insert(tree);
-            continue;
-        }
-        for path in inner {
-            if is_installed(&path) {
-                installed(list, &path, &mut read, &mut chess);
-            } else {
-                read.insert(path);
-            }
-        }
-        names_only.insert(tree);
     }
     for place in ["/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages"] {
         let place = Path::new(place);
@@ -201,6 +180,49 @@ fn trees_of(
         }
     }
     trees
+}
+
+/// Directories that a program reads, granted around what is installed in them: each grant costs each start of an entry some
+/// microseconds, so they are as few as that allows.
+struct Tree<'a> {
+    list: &'a Allowlist,
+    top: PathBuf,
+    read: &'a mut BTreeSet<PathBuf>,
+    names_only: &'a mut BTreeSet<PathBuf>,
+    chess: &'a mut BTreeSet<PathBuf>,
+}
+
+impl Tree<'_> {
+    fn grant(&mut self, path: &Path) {
+        if !path.is_dir() || !self.hides(path) {
+            self.read.insert(path.to_owned());
+            return;
+        }
+        for inner in children(path) {
+            if is_installed(&inner) {
+                installed(self.list, &inner, self.read, self.chess);
+            } else if inner.is_symlink() {
+                // What a link leads to is granted where it lies, if it lies here.
+                if inner.canonicalize().is_ok_and(|real| !real.starts_with(&self.top)) {
+                    self.read.insert(inner);
+                }
+            } else {
+                self.grant(&inner);
+            }
+        }
+        self.names_only.insert(self.top.clone());
+    }
+
+    /// True if something is installed below a directory, however deep, that no entry may have.
+    fn hides(&self, directory: &Path) -> bool {
+        let harmless = |path: &PathBuf| {
+            is_allowed_module(self.list, path)
+                || path.file_name().is_some_and(|name| name == "README")
+        };
+        let all = walkdir::WalkDir::new(directory).into_iter().filter_map(Result::ok);
+        all.filter(|item| item.file_type().is_dir() && is_installed(item.path()))
+            .any(|item| !children(item.path()).iter().all(harmless))
+    }
 }
 
 /// Adds the allowed modules of a directory of installed ones to `read`, and its chess libraries to `chess`.
@@ -316,4 +338,57 @@ fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_installed_stays_hidden_however_deep_it_lies() {
+        // As PyPy's own archive has it, and Fedora its Perl.
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let at = |path: &str| top.join(path);
+        for file in [
+            "bin/pypy3",
+            "lib/pypy3.9/os.py",
+            "lib/pypy3.9/json/decoder.py",
+            "lib/pypy3.9/site-packages/README",
+            "lib/pypy3.9/site-packages/torch/__init__.py",
+            "lib/pypy3.9/site-packages/chess/__init__.py",
+            "lib/pypy3.9/site-packages/numpy/__init__.py",
+            "perl5/CORE/perl.h",
+            "perl5/vendor_perl/JSON/XS.pm",
+        ] {
+            std::fs::create_dir_all(at(file).parent().unwrap()).unwrap();
+            std::fs::write(at(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink("lib", at("lib64")).unwrap();
+        std::os::unix::fs::symlink("/usr/share/zoneinfo", at("zones")).unwrap();
+        let (mut read, mut names_only, mut chess) = Default::default();
+        let list = Allowlist::built_in();
+        let of = |path: &str| path.to_owned();
+        let mut tree = Tree {
+            list,
+            top: top.clone(),
+            read: &mut read,
+            names_only: &mut names_only,
+            chess: &mut chess,
+        };
+        tree.grant(&top);
+        let seen = |paths: &BTreeSet<PathBuf>| -> Vec<String> {
+            paths
+                .iter()
+                .map(|path| of(path.strip_prefix(&top).unwrap().to_str().unwrap()))
+                .collect()
+        };
+        let packages = "lib/pypy3.9/site-packages";
+        let granted = ["bin", "lib/pypy3.9/json", "lib/pypy3.9/os.py"].map(of);
+        let numpy = format!("{packages}/numpy");
+        let rest = ["perl5/CORE", "zones"].map(of);
+        assert_eq!(seen(&read), [&granted[..], &[numpy], &rest[..]].concat());
+        assert_eq!(seen(&names_only), [""]);
+        assert_eq!(seen(&chess), [format!("{packages}/chess")]);
+    }
 }

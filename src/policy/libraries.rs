@@ -4,6 +4,7 @@
 use crate::model::command_words::base_name;
 use crate::policy::allowlist::{Allowlist, Module};
 use crate::policy::pattern;
+use crate::sandbox::plan::HEADERS;
 
 /// The decision on a library or module under rules 7.6 and 7.7.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,9 @@ pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryDecision {
     if let Some(word) = perl_file(list, name_or_path) {
         return word;
     }
+    if let Some(word) = header(list, name_or_path) {
+        return word;
+    }
     let base = base_name(name_or_path);
     if is_shared_library(base) {
         shared_library(list, name_or_path)
@@ -47,6 +51,33 @@ pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryDecision {
     } else {
         NOT
     }
+}
+
+/// The part of a header's path that a program names it by.
+fn name_of_header(path: &str) -> Option<&str> {
+    let name = HEADERS.iter().find_map(|top| path.strip_prefix(top))?;
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// True if a path is that of a header of the host.
+pub(crate) fn is_header(path: &str) -> bool {
+    name_of_header(path).is_some()
+}
+
+/// Judges a header: all of a library may be in it, and comes into the program that is compiled with it.
+fn header(list: &Allowlist, path: &str) -> Option<LibraryDecision> {
+    let name = name_of_header(path).filter(|_| !list.headers.is_empty())?;
+    let top = name.split('/').next().unwrap_or(name);
+    if let Some(chess @ LibraryDecision::ChessLibrary(_)) = named_module(list, module_of(top)) {
+        return Some(chess);
+    }
+    let line = list.headers.iter().find(|line| pattern::covers(&line.path, path));
+    Some(match line {
+        Some(line) => LibraryDecision::Allowed(line.ground()),
+        None => LibraryDecision::Refused(format!(
+            "{top} is none of the headers that come with the system's libraries and compilers"
+        )),
+    })
 }
 
 const NOT: LibraryDecision = LibraryDecision::NotALibrary;
@@ -140,12 +171,13 @@ fn perl_file(list: &Allowlist, path: &str) -> Option<LibraryDecision> {
     if !path.starts_with('/') {
         return None;
     }
-    if let Some(place) =
-        (list.perl_directories.iter()).find(|place| pattern::covers(&place.directory, path))
+    let is_installed = ["/site_perl/", "/vendor_perl/"].iter().any(|part| path.contains(part));
+    if let Some(place) = (list.perl_directories.iter())
+        .find(|place| !is_installed && pattern::covers(&place.directory, path))
     {
         return Some(LibraryDecision::Allowed(place.ground()));
     }
-    if !(path.ends_with(".pm") || path.contains("/perl5/") || path.contains("/site_perl/")) {
+    if !(path.ends_with(".pm") || path.contains("/perl5/") || is_installed) {
         return None;
     }
     let module = base_name(path).trim_end_matches(".pm");
@@ -201,6 +233,36 @@ mod tests {
     }
 
     #[test]
+    fn headers_are_those_of_the_system() {
+        for (path, expected) in [
+            ("/usr/include/stdio.h", 'a'),
+            ("/usr/include/c++/12/bits/stl_vector.h", 'a'),
+            ("/usr/include/x86_64-linux-gnu/c++/12/32/bits/c++config.h", 'a'),
+            ("/usr/include/x86_64-linux-gnu/bits/types.h", 'a'),
+            ("/usr/include/x86_64-linux-musl/stdio.h", 'a'),
+            ("/usr/include/linux/futex.h", 'a'),
+            ("/usr/include/CL/cl.h", 'a'),
+            ("/usr/include/tbb/tbb.h", 'a'),
+            ("/usr/include/nettle/aes.h", 'r'),
+            ("/usr/include/boost/multiprecision/cpp_int.hpp", 'r'),
+            ("/usr/include/x86_64-linux-gnu/openssl/configuration.h", 'r'),
+            ("/usr/include/bits.hpp", 'r'),
+            ("/usr/include/chess.hpp", 'c'),
+            ("/usr/include/chess.h", 'c'),
+            ("/usr/local/include/chess/board.hpp", 'c'),
+            ("/usr/local/include/own.h", 'r'),
+            ("/usr/include", 'n'),
+            ("/usr/include/", 'n'),
+            ("/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h", 'n'),
+        ] {
+            assert_eq!(letter(path), expected, "{path}");
+        }
+        let none = "version = 1\n";
+        let list = Allowlist::parse(none, std::path::Path::new("list.toml")).unwrap();
+        assert_eq!(judge(&list, "/usr/include/boost/any.hpp"), NOT, "an older list has no headers");
+    }
+
+    #[test]
     fn modules_are_judged_by_their_top_level_name() {
         for (path, expected) in [
             ("numpy", 'a'),
@@ -220,6 +282,8 @@ mod tests {
             ("/usr/share/perl/5.36.0/strict.pm", 'a'),
             ("/usr/share/perl5/Chess/PGN/Parse.pm", 'c'),
             ("/usr/share/perl5/JSON.pm", 'r'),
+            ("/usr/lib64/perl5/DynaLoader.pm", 'a'),
+            ("/usr/lib64/perl5/vendor_perl/JSON/XS.pm", 'r'),
         ] {
             assert_eq!(letter(path), expected, "{path}");
         }

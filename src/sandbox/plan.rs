@@ -13,6 +13,9 @@ use crate::model::evidence::{
 use crate::model::units::Bytes;
 use crate::sandbox::limits::cpu::CpuTimes;
 
+/// Where a host keeps headers of C and C++ beside those of its compilers.
+pub(crate) const HEADERS: [&str; 2] = ["/usr/include/", "/usr/local/include/"];
+
 /// The name and place under which the entry is staged (docs/decisions/002).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Staging {

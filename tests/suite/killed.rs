@@ -1,5 +1,5 @@
-//! `gate4k check` ended by a signal while attacks run, and killed with SIGKILL at random moments: no process, no mount, no cgroup and no file stays, with
-//! namespaces and without. `GATE4K_KILLS=50` kills each so often (here 4 times), at moments that follow from `GATE4K_SEED`.
+//! `gate4k check` ended by a signal while attacks run, and killed with SIGKILL at random moments, and games of entries that leave things
+//! behind: no process, no mount, no cgroup and no file stays, with namespaces and without. `GATE4K_KILLS=50` kills each so often (here 4 times), at moments that follow from `GATE4K_SEED`.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -141,28 +141,66 @@ fn killed(host: &str, through: &[&str]) {
             let _ = child.kill();
         }
         let _ = child.wait();
-        until(&what, 120, || {
-            reap();
-            let left = below_us();
-            if left.is_empty() { Ok(()) } else { Err(format!("processes are left: {left:?}")) }
-        });
-        until(&what, 120, || {
-            let left: Vec<_> =
-                std::fs::read_dir(tmp.path()).unwrap().flatten().map(|i| i.file_name()).collect();
-            if left.is_empty() { Ok(()) } else { Err(format!("files are left: {left:?}")) }
-        });
-        // Another gate4k may run on this host: its groups go, too.
-        let made: Vec<PathBuf> = groups().difference(&others).cloned().collect();
-        until(&what, 120, || match made.iter().find(|group| group.exists()) {
-            Some(group) => Err(format!("a cgroup is left: {}", group.display())),
-            None => Ok(()),
-        });
-        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-        let ours = [tmp.path().to_str().unwrap(), "/.host"];
-        let left = mounts.lines().find(|line| ours.iter().any(|place| line.contains(place)));
-        assert_eq!(left, None, "{what}: a mount is left");
+        nothing_is_left(&what, tmp.path(), &others);
     }
     assert!(reached > 0);
+}
+
+/// No process, file, mount or cgroup of a gate4k stays, whose temporary files lay in `tmp`, and before which there were these
+/// `others` among the cgroups.
+fn nothing_is_left(what: &str, tmp: &Path, others: &BTreeSet<PathBuf>) {
+    until(what, 120, || {
+        reap();
+        let left = below_us();
+        if left.is_empty() { Ok(()) } else { Err(format!("processes are left: {left:?}")) }
+    });
+    until(what, 120, || {
+        let left: Vec<_> =
+            std::fs::read_dir(tmp).unwrap().flatten().map(|i| i.file_name()).collect();
+        if left.is_empty() { Ok(()) } else { Err(format!("files are left: {left:?}")) }
+    });
+    // Another gate4k may run on this host: its groups go, too.
+    let made: Vec<PathBuf> = groups().difference(others).cloned().collect();
+    until(what, 120, || match made.iter().find(|group| group.exists()) {
+        Some(group) => Err(format!("a cgroup is left: {}", group.display())),
+        None => Ok(()),
+    });
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let ours = [tmp.to_str().unwrap(), "/.host"];
+    let left = mounts.lines().find(|line| ours.iter().any(|place| line.contains(place)));
+    assert_eq!(left, None, "{what}: a mount is left");
+}
+
+fn games_of_entries_that_leave_things_leave_nothing() {
+    played(&[]);
+}
+
+fn games_without_namespaces_leave_nothing() {
+    played(&NO_USER_NAMESPACES);
+}
+
+/// `match` and `event run` do not judge what an entry leaves; it goes with the entry all the same.
+fn played(through: &[&str]) {
+    nix::sys::prctl::set_child_subreaper(true).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let entries = ["one", "other"].map(|name| {
+        let folder = home.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        entry(&folder)
+    });
+    let tmp = tempfile::tempdir().unwrap();
+    let others = groups();
+    let words: Vec<&str> = through.iter().copied().chain([env!("CARGO_BIN_EXE_gate4k")]).collect();
+    let out = Command::new(words[0])
+        .args(&words[1..])
+        .args(["match", "-q", "--games=2", "--max-plies=6", "--tc=30+1"])
+        .args(&entries)
+        .env("TMPDIR", tmp.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    nothing_is_left("after two games", tmp.path(), &others);
 }
 
 /// Entries that never end by themselves, and do what they can against being ended.
@@ -226,6 +264,8 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_signal_ends_a_check_whatever_its_entry_does [Landlock] apart alone,
         slow a_check_that_is_killed_at_any_moment_leaves_nothing [Landlock, Xz] apart alone,
+        slow games_of_entries_that_leave_things_leave_nothing [Landlock, Xz] apart alone,
+        slow games_without_namespaces_leave_nothing [Landlock, Xz, Bwrap] apart alone,
         slow a_check_that_is_killed_without_namespaces_leaves_nothing [Landlock, Xz, Bwrap] apart alone,
     ]
 }

@@ -8,6 +8,7 @@ use crate::model::evidence::{Evidence, FileOpen, ProgramClass, RecordPart, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
+use crate::policy::libraries;
 
 const RULE: RuleId = RuleId::Libraries;
 
@@ -42,12 +43,14 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     for run in &evidence.runs {
         let before = wanted.len();
         for open in run.opens.iter().filter(|open| paths::is_library(&open.path)) {
+            // A header serves no compiler: it becomes a part of what is compiled.
             // A library that serves a compiler or an interpreter serves no program of the entry's own, and one that serves a
             // compiler serves no interpreter: it would be loaded by what the entry says.
             let opener = open.by.and_then(|index| run.execs.get(index));
             let program = opener.and_then(|exec| exec.real.as_deref());
-            let serves_host =
-                !is_native_product(run, open) && policy.belongs_to_command(program, &open.path);
+            let serves_host = !libraries::is_header(&open.path)
+                && !is_native_product(run, open)
+                && policy.belongs_to_command(program, &open.path);
             let refused = refused_by(&open.path).filter(|_| !serves_host);
             match (refused, open.own) {
                 (Some(reason), false) if open.denied => wanted.push(format!(
@@ -180,6 +183,7 @@ fn is_loaded(open: &FileOpen) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::support::allowed::CommandWord;
     use crate::judge::support::testing;
     use crate::judge::support::testing::{Build, TestList};
     use crate::model::evidence::{EndHow, ExitHow, Purpose};
@@ -187,6 +191,37 @@ mod tests {
     fn of(run: Run, needed: &[&str]) -> Finding {
         let needed: Vec<String> = needed.iter().map(|name| (*name).to_owned()).collect();
         judge(&testing::evidence_of([run]), &needed, &TestList)
+    }
+
+    /// A host whose compiler needs every file that it reads.
+    struct Compiler;
+
+    impl Allowed for Compiler {
+        fn command(&self, name: &str) -> CommandWord {
+            TestList.command(name)
+        }
+
+        fn library(&self, name_or_path: &str) -> LibraryWord {
+            TestList.library(name_or_path)
+        }
+
+        fn belongs_to_command(&self, _: Option<&str>, _: &str) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_header_that_a_compiler_reads_becomes_a_part_of_the_entry() {
+        let read = |path: &str| {
+            let mut run = testing::run(Purpose::Main).exec(Some(0), "cc1", ProgramClass::Helper);
+            run = run.opened(path, false);
+            run.opens[0].by = Some(1);
+            judge(&testing::evidence_of([run]), &[], &Compiler)
+        };
+        assert_eq!(read("/usr/lib/libgmp.so.10").status, Status::Pass);
+        let header = read("/usr/include/boost/any.hpp");
+        assert_eq!(header.status, Status::Fail);
+        assert!(header.summary.contains("/usr/include/boost/any.hpp"), "{}", header.summary);
     }
 
     #[test]

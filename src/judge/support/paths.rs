@@ -1,6 +1,7 @@
 //! Paths by their form: programs, libraries, chess libraries.
 
 use super::complaints::is_command_name;
+use crate::policy::libraries;
 
 /// Names of Python modules that know chess. (A Perl module that does is a library like any other: rule 7.6.)
 const MODULES: [&str; 6] =
@@ -30,7 +31,8 @@ pub(crate) fn is_library(path: &str) -> bool {
     {
         return false;
     }
-    name.ends_with(".so")
+    libraries::is_header(path)
+        || name.ends_with(".so")
         || name.contains(".so.")
         || [".py", ".pyc", ".pm"].iter().any(|end| name.ends_with(end))
         || below_packages(path).is_some_and(|rest| !rest.is_empty() && !rest.ends_with(".pth"))

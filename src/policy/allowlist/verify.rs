@@ -126,6 +126,7 @@ fn check_grounds(list: &Allowlist) -> Result<(), AllowlistMistake> {
             .chain(&list.chess_libraries)
             .map(|l| (&l.name, &l.rule, &l.reason)),
     )?;
+    each(list.headers.iter().map(|l| (&l.path, &l.rule, &l.reason)))?;
     each(list.options.iter().map(|l| (&l.name, &l.rule, &l.reason)))?;
     each(list.caches.iter().map(|l| (&l.path, &l.rule, &l.reason)))?;
     each(list.files.iter().map(|l| (&l.path, &l.rule, &l.reason)))

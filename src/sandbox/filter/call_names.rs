@@ -26,7 +26,7 @@ table! {
     SYS_setpriority SYS_ioprio_set SYS_fchmod SYS_fchmodat
     SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr
     SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
-    SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2 SYS_mbind
+    SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2 SYS_mbind SYS_madvise SYS_process_madvise SYS_statx
     SYS_sched_getaffinity SYS_sched_getscheduler SYS_sched_getparam SYS_sched_getattr SYS_sched_rr_get_interval
     SYS_getpgid SYS_getsid SYS_getpriority SYS_ioprio_get
     SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_timer_create SYS_sync SYS_syncfs SYS_futex
@@ -48,6 +48,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             447 => "memfd_secret (i386)".into(),
             55 | 221 => fcntl(call).to_owned() + " (i386)",
             143 => "flock (i386)".into(),
+            219 => "madvise(MADV_MERGEABLE) (i386)".into(),
             291 | 332 => "inotify_init (i386)".into(),
             120 if call.args[0] & libc::CLONE_UNTRACED as u64 != 0 => {
                 "clone(untraced) (i386)".into()
@@ -65,6 +66,8 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             (arch::FCHMODAT2, "SYS_fchmodat2"),
             (arch::MEMFD_SECRET as i64, "SYS_memfd_secret"),
             (arch::CACHESTAT as i64, "SYS_cachestat"),
+            (arch::TELL_MOUNTS[0] as i64, "SYS_statmount"),
+            (arch::TELL_MOUNTS[1] as i64, "SYS_listmount"),
         ])
         .find(|(n, _)| *n == number)
         .map(|(_, name)| name.trim_start_matches("SYS_"));
@@ -83,11 +86,14 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         Some("prctl") if call.args[0] as i32 == libc::PR_SET_DUMPABLE => {
             "prctl(PR_SET_DUMPABLE, 0)".into()
         }
+        Some("prctl") if call.args[0] as i32 == 67 => "prctl(PR_SET_MEMORY_MERGE)".into(),
         Some("prctl") => "prctl(PR_SCHED_CORE)".into(),
         Some("futex") => "futex(FUTEX_REQUEUE)".into(),
         Some("getsockopt") => "getsockopt(a cookie)".into(),
         Some("fcntl") => fcntl(call).into(),
         Some("mbind") => "mbind(MPOL_MF_MOVE)".into(),
+        Some(name @ ("madvise" | "process_madvise")) => format!("{name}(MADV_MERGEABLE)"),
+        Some("statx") => "statx(STATX_MNT_ID_UNIQUE)".into(),
         Some("fadvise64") => "fadvise64(POSIX_FADV_DONTNEED)".into(),
         Some("preadv2") => "preadv2(RWF_NOWAIT)".into(),
         Some("ioctl") => ioctl(call),

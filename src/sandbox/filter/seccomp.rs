@@ -16,7 +16,9 @@ use libc::{
     BPF_RET, BPF_W, sock_filter,
 };
 
-use crate::sandbox::filter::arch::{self, CallTable, MEMFD_SECRET, OPEN_TREE_ATTR};
+use crate::sandbox::filter::arch::{
+    self, CallTable, MEMFD_SECRET, OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS,
+};
 use crate::sandbox::filter::stop::{COMPAT, StoppedCall};
 
 // Offsets in struct seccomp_data.
@@ -75,12 +77,20 @@ const TIOCLINUX: u32 = 0x541c;
 /// only read it (`chattr`, fs-verity), make or remove a part of a file system below a directory that is open, or leave a key with it,
 /// and Landlock is asked for none of them.
 const OF_FILE_SYSTEMS: [u8; 7] = [b'f', 0x94, 0xf5, 0xbc, b'X', b'r', b'v'];
+/// The ioctls of namespaces and of descriptors of processes. Some tell numbers of namespaces and control groups that the kernel counts
+/// from its start on; no engine needs any.
+const OF_NAMESPACES: [u8; 2] = [0xb7, 0xff];
+/// The bit of statx(2)'s mask that asks for such a number of the mount (`STATX_MNT_ID_UNIQUE`).
+const UNIQUE_MOUNT: u32 = 0x4000;
 /// The ioctls that set a descriptor's owner, as fcntl does.
 const FIOSETOWN: u32 = 0x8901;
 const SIOCSPGRP: u32 = 0x8902;
 const SO_NETNS_COOKIE: i32 = 71;
 /// A process that asks for it shares no core with another: the sibling thread of its core then stands still while it runs.
 const PR_SCHED_CORE: u32 = 62;
+/// Equal pages of all processes that ask for it become one, and each can tell: by the time of a write, and by how many there are.
+const PR_SET_MEMORY_MERGE: u32 = 67;
+const MADV_MERGEABLE: u32 = libc::MADV_MERGEABLE as u32;
 /// futex(2): waits at a word that another process may share, with and without a bit set and on either clock. The kernel finds who
 /// waits by the file that the word lies in, and any file will do that both may read.
 const SHARED_WAITS: [u32; 6] = [0, 9, 11, 256, 256 | 9, 256 | 11];
@@ -216,8 +226,18 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         // A process that hides its memory from the tracer hides the files it opens and the programs it starts.
         denied(table.prctl, When::Pair(0, libc::PR_SET_DUMPABLE as u32, 0)),
         denied(table.prctl, When::Is(0, PR_SCHED_CORE)),
+        denied(table.prctl, When::Is(0, PR_SET_MEMORY_MERGE)),
+        denied(table.madvise, When::Is(2, MADV_MERGEABLE)),
+        denied(PROCESS_MADVISE, When::Is(3, MADV_MERGEABLE)),
+        denied(table.statx, When::Bits(3, UNIQUE_MOUNT)),
     ];
-    rules.extend(OF_FILE_SYSTEMS.map(|family| denied(table.ioctl, When::Family(1, family))));
+    rules.extend(TELL_MOUNTS.map(|number| denied(number, When::Always)));
+    rules.extend(
+        OF_FILE_SYSTEMS
+            .into_iter()
+            .chain(OF_NAMESPACES)
+            .map(|family| denied(table.ioctl, When::Family(1, family))),
+    );
     let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
     let socket = if namespaced { not_unix } else { When::Always };
     rules.push(denied(table.socket, socket));
@@ -408,7 +428,9 @@ pub(in crate::sandbox) mod tests {
             let p = program(!bare);
             for (table, arch) in arch::TABLES.iter().zip([AUDIT_ARCH_X86_64, AUDIT_ARCH_I386]) {
                 for number in 0..=table.last {
-                    for word in words.into_iter().chain([62, 1 << 31, 256 | 9]) {
+                    for word in
+                        words.into_iter().chain([12, 62, 67, 0x4000, 0xb705, 1 << 31, 256 | 9])
+                    {
                         for args in [[word; 6], [4, word, 0, 0, 0, 0]] {
                             let wanted = first_rule(table, number, args, bare);
                             assert_eq!(run(&p, arch, number, args), wanted, "{number} {args:?}");

@@ -13,7 +13,7 @@ use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::{EntryFiles, FoundFile};
 use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{
-    PendingCall, exec, file, is_of_the_host, is_shared_object, message, other_process,
+    PendingCall, exec, file, is_library, is_of_the_host, is_shared_object, message, other_process,
 };
 use crate::sandbox::trace::record::{
     MOST_DENIED_OPENS, MOST_MADE, MOST_OF_A_PATH, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
@@ -219,8 +219,7 @@ impl Tracer<'_> {
                 let late = !self.shared.is_auditing();
                 // A library may be loaded, and a program copied, at any time, whatever the start is for. In a start that is not
                 // watched closely, they count once they are open.
-                let used =
-                    (is_shared_object(&path) || program) && (error == 0 || self.shared.audits());
+                let used = (is_library(&path) || program) && (error == 0 || self.shared.audits());
                 // What it saves at its quit is no less of a try to write than at its start; one start tells of it.
                 let save = denied && access == FileAccess::Write && self.shared.audits();
                 // A descriptor that only names a program is none to copy it by; who opens or starts it by that is told then.
@@ -292,11 +291,11 @@ fn is_other(files: &EntryFiles, pid: i32, path: &Path, real: &FoundFile) -> bool
     if is_of_the_host(path)
         && path.as_os_str().len() <= MOST_OF_A_PATH
         && !files.may_hold(path)
-        && is_shared_object(path) == is_shared_object(&real.path)
+        && is_library(path) == is_library(&real.path)
     {
         return files.find(pid, path).is_none_or(|named| named.inode() != real.inode());
     }
-    is_shared_object(&real.path) || real.is_program()
+    is_library(&real.path) || real.is_program()
 }
 
 #[cfg(test)]
@@ -334,6 +333,14 @@ mod tests {
         // A link of the entry's own says nothing of what it leads to.
         assert!(told(&own.path().canonicalize().unwrap().join("libm.so.6")));
         assert!(told(Path::new("/etc/passwd")));
+        // Nor of a header, nor does a way to it by `..`.
+        let header = Path::new("/usr/include/stdio.h");
+        if let Some(stdio) = files.find(me, header) {
+            assert!(!is_other(&files, me, header, &stdio));
+            let round = Path::new("/usr/include/linux/../stdio.h");
+            assert!(is_other(&files, me, round, &stdio));
+            assert!(is_other(&files, me, &own.path().join("x.h"), &stdio));
+        }
         // Nor does one that leads to a program.
         let program = files.find(me, Path::new("/bin/sh")).unwrap();
         assert!(is_other(&files, me, &own.path().join("sh"), &program));

@@ -40,7 +40,17 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(27, "pages_by_directory").named(&[Denial("open(smaps of a process)")]).bare(&[]),
         c(27, "pages_by_link").named(&[Denial("open(smaps of a process)")]).bare(&[]),
         c(27, "pages_moved_here").named(&[Denial("mbind(MPOL_MF_MOVE)")]).control(able),
+        c(27, "pages_migrated").named(&[Denial("migrate_pages")]).control(able),
         c(27, "pages_asked_for_place").named(&[Denial("move_pages")]).control(able),
+        c(27, "pages_merged").named(&[Denial("madvise(MADV_MERGEABLE)")]).control(able),
+        c(27, "pages_merged_by_process")
+            .named(&[Denial("process_madvise(MADV_MERGEABLE)")])
+            .control(able),
+        c(27, "all_pages_merged").named(&[Denial("prctl(PR_SET_MEMORY_MERGE)")]).control(able),
+        c(27, "number_of_mount").named(&[Denial("statx(STATX_MNT_ID_UNIQUE)")]).control(able),
+        c(27, "numbers_of_mounts").named(&[Denial("listmount")]).control(able),
+        c(27, "number_of_namespace").named(&[Denial("ioctl(0x8008b705)")]).control(able),
+        c(27, "number_of_group").named(&[Denial("ioctl(0xc040ff0b)")]).control(able),
         c(27, "hint_at_file").named(&[Denial("fcntl(a hint)")]).control(able),
         c(27, "wait_in_a_file").named(&[Denial("futex(in a file of the host)")]),
         c(27, "wait_in_the_library").named(&[Denial("futex(in a file of the host)")]),
@@ -53,6 +63,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
     ];
     if cfg!(target_arch = "x86_64") {
         all.push(c(27, "lock_i386").named(&[Denial("flock (i386)")]).control(able));
+        let merged = &[Denial("madvise(MADV_MERGEABLE) (i386)")];
+        all.push(c(27, "pages_merged_i386").named(merged).control(able));
         all.push(c(27, "inotify_i386").named(&[Denial("inotify_init (i386)")]).control(able));
     }
     all

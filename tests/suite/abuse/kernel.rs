@@ -4,7 +4,7 @@ use super::attack::Named::{Denial, Resource};
 use super::attack::{Attack, Control, c};
 
 /// Refused by the filter, and by which name.
-const REFUSED: [(&str, &[super::attack::Named]); 42] = [
+const REFUSED: [(&str, &[super::attack::Named]); 43] = [
     ("socket_high_type", &[Denial("socket(AF_INET, SOCK_STREAM)")]),
     ("socketpair_inet", &[Denial("socketpair(AF_INET, SOCK_STREAM)")]),
     ("socketpair_tipc", &[Denial("socketpair(family 30, SOCK_SEQPACKET)")]),
@@ -25,6 +25,7 @@ const REFUSED: [(&str, &[super::attack::Named]); 42] = [
     ("fspick", &[Denial("fspick")]),
     ("quotactl_fd", &[Denial("quotactl_fd")]),
     ("open_tree_attr", &[Denial("system call 467")]),
+    ("mount_told", &[Denial("statmount")]),
     ("kexec_file", &[Denial("kexec_file_load")]),
     ("finit_module", &[Denial("finit_module")]),
     ("delete_module", &[Denial("delete_module")]),

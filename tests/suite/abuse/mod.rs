@@ -112,18 +112,50 @@ fn leave_open() -> OwnedFd {
     nix::unistd::dup(std::fs::File::open("/dev/null").unwrap()).unwrap()
 }
 
-fn there_are_more_than_a_hundred_and_each_group_has_some() {
+fn there_are_some_four_hundred_and_each_group_has_some() {
     let all = attacks();
     let groups: BTreeSet<u8> = all.iter().map(|attack| attack.group).collect();
     // The first two groups, the rules' own examples, are in `host.rs`.
     assert_eq!(groups, (3..=28).collect());
     let names: BTreeSet<&str> = all.iter().map(|attack| attack.name).collect();
-    assert!(names.len() > 100, "{}", names.len());
+    assert!((380..480).contains(&names.len()), "SECURITY.md says some 400: {}", names.len());
     for attack in &all {
         if let Control::Skipped(why) = attack.control {
             assert!(why.contains(' '), "{} is not shown outside, for no reason", attack.name);
         }
     }
+}
+
+/// Of SECURITY.md's table of attacks, the last column: attacks, `*` for any letters, or modules and files with tests.
+fn every_name_in_the_table_of_security_is_one_of_a_test() {
+    let text = include_str!("../../../SECURITY.md");
+    let (_, table) = text.split_once("| Group | Attacks |").unwrap();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let tests = rows.map(|row| row.rsplit('|').nth(1).unwrap());
+    let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let all = attacks();
+    let mut count = 0;
+    for word in tests.flat_map(|cell| cell.split([',', ';', ' '])) {
+        let word = word.trim_matches(['`', '(', ')']).replace('\\', "");
+        let known = if word.contains('/') {
+            top.join(&word).exists()
+        } else if let Some((module, test)) = word.split_once("::") {
+            let file = top.join(format!("tests/suite/abuse/{module}.rs"));
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            text.contains(&format!("fn {}", test.trim_end_matches('…')))
+        } else if word.contains('_') {
+            let parts: Vec<&str> = word.split('*').collect();
+            all.iter().any(|attack| match parts[..] {
+                [start, end] => attack.name.starts_with(start) && attack.name.ends_with(end),
+                _ => attack.name == word,
+            })
+        } else {
+            continue;
+        };
+        assert!(known, "SECURITY.md names {word}, which is no attack, test or file");
+        count += 1;
+    }
+    assert!(count > 60, "{count}");
 }
 
 /// Each attack outside of the sandbox; those that cannot be shown there have no test there.
@@ -157,7 +189,10 @@ pub(crate) fn tests() -> Vec<Test> {
     all.extend(batches::tests());
     all.extend(outside());
     if wanted().is_none() {
-        all.extend(tests![quick there_are_more_than_a_hundred_and_each_group_has_some]);
+        all.extend(tests![
+            quick there_are_some_four_hundred_and_each_group_has_some,
+            quick every_name_in_the_table_of_security_is_one_of_a_test,
+        ]);
     }
     all
 }

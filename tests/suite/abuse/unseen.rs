@@ -48,6 +48,14 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .named(&[Library("libgmp.so.10")])
             .may_work()
             .control(report),
+        sh(
+            26,
+            "header_of_another_library",
+            "echo '#include </usr/include/linux/../tirpc/netconfig.h>'|cc -fsyntax-only -xc - && echo ESCAPED",
+        )
+        .named(&[Library("/usr/include/tirpc/netconfig.h")])
+        .may_work()
+        .control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
     ];
     if cfg!(target_arch = "x86_64") {

@@ -72,6 +72,8 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     fadvise: &[(250, 4), (272, 5)],
     flagged_reads: &[378],
     mbind: 274,
+    madvise: 219,
+    statx: 383,
     getsockopt: 365,
     // sendmsg, sendmmsg
     sends: &[370, 345],

@@ -23,7 +23,7 @@ pub(in crate::sandbox) use native::TABLES;
 pub(in crate::sandbox) use table::LAST;
 pub(in crate::sandbox) use table::{
     CACHESTAT, CallTable, Changes, FCHMODAT2, FileReference, MEMFD_SECRET, NEW_FUTEX,
-    OPEN_TREE_ATTR,
+    OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS,
 };
 
 /// The property of a file that a call of either table changes, and the way in which it names the file.

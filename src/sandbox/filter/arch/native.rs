@@ -81,6 +81,8 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
     fadvise: &[(libc::SYS_fadvise64 as u32, 3)],
     flagged_reads: numbers!(SYS_preadv2),
     mbind: libc::SYS_mbind as u32,
+    madvise: libc::SYS_madvise as u32,
+    statx: libc::SYS_statx as u32,
     getsockopt: libc::SYS_getsockopt as u32,
     sends: numbers!(SYS_sendmsg SYS_sendmmsg),
     prctl: libc::SYS_prctl as u32,

@@ -29,6 +29,8 @@ pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) flagged_reads: &'static [u32],
     /// `mbind`, whose flags can move the pages of a file between parts of the memory.
     pub(in crate::sandbox) mbind: u32,
+    pub(in crate::sandbox) madvise: u32,
+    pub(in crate::sandbox) statx: u32,
     pub(in crate::sandbox) getsockopt: u32,
     /// Calls that can carry descriptors.
     pub(in crate::sandbox) sends: &'static [u32],
@@ -65,6 +67,10 @@ pub(in crate::sandbox) const MEMFD_SECRET: u32 = 447;
 pub(in crate::sandbox) const CACHESTAT: u32 = 451;
 /// futex_waitv (Linux 5.16), futex_wait and futex_requeue (6.7), in all tables: they have in memory what the filter would have to see.
 pub(in crate::sandbox) const NEW_FUTEX: [u32; 3] = [449, 455, 456];
+/// Linux 5.10, in all tables.
+pub(in crate::sandbox) const PROCESS_MADVISE: u32 = 440;
+/// statmount and listmount (Linux 6.8), in all tables: numbers of mounts that the kernel counts from its start on.
+pub(in crate::sandbox) const TELL_MOUNTS: [u32; 2] = [457, 458];
 /// Linux 6.6, in all tables; `libc` does not know it everywhere.
 pub(in crate::sandbox) const FCHMODAT2: i64 = 452;
 

@@ -6,6 +6,7 @@
 #include <mqueue.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
@@ -86,6 +87,10 @@ static int low(long number, long b, long c, long d, long e, long s) {
     return result >= 0 || result < -4095;
 }
 ATTACK(lock_i386) { return low(143, loader(), LOCK_SH | LOCK_NB, 0, 0, 0); }
+ATTACK(pages_merged_i386) {
+    char *low_page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    return low(219, (long)low_page, 4096, 12, 0, 0);
+}
 ATTACK(inotify_i386) { return low(291, 0, 0, 0, 0, 0); }
 #endif
 
@@ -125,11 +130,42 @@ ATTACK(hint_at_file) {
 }
 static char page[4096] __attribute__((aligned(4096)));
 ATTACK(pages_moved_here) { page[0] = 1; return syscall(SYS_mbind, page, 4096, 0, 0, 0, 1 << 1) == 0; }
+ATTACK(pages_migrated) {
+    unsigned long first = 1;
+    return syscall(SYS_migrate_pages, 0, 2L, &first, &first) != -1;
+}
 ATTACK(pages_asked_for_place) {
     void *pages[] = {page};
     int places[1];
     page[0] = 1;
     return syscall(SYS_move_pages, 0, 1L, pages, 0, places, 0) == 0;
+}
+
+/* Equal pages of two processes become one. */
+ATTACK(pages_merged) { page[0] = 1; return madvise(page, 4096, 12 /* MADV_MERGEABLE */) == 0; }
+ATTACK(pages_merged_by_process) {
+    struct iovec part = {page, 4096};
+    page[0] = 1;
+    return syscall(440, syscall(SYS_pidfd_open, getpid(), 0), &part, 1L, 12, 0) == 4096;
+}
+ATTACK(all_pages_merged) { return prctl(67 /* PR_SET_MEMORY_MERGE */, 1, 0, 0, 0) == 0; }
+
+/* Numbers that the kernel counts from its start on. */
+ATTACK(number_of_mount) {
+    unsigned told[64] = {0};
+    return syscall(SYS_statx, AT_FDCWD, "/", 0, 0x4000 /* STATX_MNT_ID_UNIQUE */, told) == 0 && told[0] & 0x4000;
+}
+ATTACK(numbers_of_mounts) {
+    unsigned long long asked[] = {24, -1, 0}, told[16];
+    return syscall(458, asked, told, 16L, 0) > 0;
+}
+ATTACK(number_of_namespace) {
+    unsigned long long told;
+    return ioctl(open("/proc/self/ns/mnt", O_RDONLY), 0x8008b705 /* NS_GET_MNTNS_ID */, &told) == 0;
+}
+ATTACK(number_of_group) {
+    unsigned long long told[8] = {4};
+    return ioctl(syscall(SYS_pidfd_open, getpid(), 0), 0xc040ff0b /* PIDFD_GET_INFO */, told) == 0;
 }
 
 /* A word in a file that all may read: who waits there can be woken by anybody. */
