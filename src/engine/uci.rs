@@ -123,7 +123,10 @@ pub enum MoveFault {
     /// `0000`.
     #[error("the null move 0000")]
     Null,
-    /// `(none)`, `none`, `NULL`, `resign`.
+    /// `resign`, in whatever case: no move, though games take it as a loss (rule 2.1).
+    #[error("it resigns")]
+    Resignation,
+    /// `(none)`, `none`, `NULL`, `(resign)`.
     #[error("a word in place of a move")]
     Word,
     /// `E2E4`, `e7e8Q`.
@@ -237,6 +240,9 @@ pub fn read_move(word: &str) -> Result<UciMove, MoveFault> {
         return Err(MoveFault::Bytes);
     }
     let lower = word.to_ascii_lowercase();
+    if lower == "resign" {
+        return Err(MoveFault::Resignation);
+    }
     let plain = lower.trim_matches(['(', ')', '<', '>', '[', ']', '"', '\'']);
     if plain == "0000" {
         return Err(MoveFault::Null);

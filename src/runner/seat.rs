@@ -14,7 +14,7 @@ use super::pondering::PonderWaits;
 use crate::engine::info::InfoLine;
 use crate::engine::process::{self, EngineProcess, EngineStart, StartError};
 use crate::engine::stop::Stop;
-use crate::engine::uci::{self, Reply};
+use crate::engine::uci::{self, MoveFault, Reply};
 use crate::engine::wire::{Silence, Wire};
 use crate::game::clock::Monotonic;
 use crate::game::play::{Player, PlayerAnswer, PlayerLost, Thought};
@@ -522,11 +522,9 @@ impl Player for EngineSeat<'_> {
 
 /// Reads what stands behind `bestmove`. A move is read strictly, as in UCI.
 fn read_best(word: &[u8]) -> PlayerAnswer {
-    if word.eq_ignore_ascii_case(b"resign") {
-        return PlayerAnswer::Resign;
-    }
     match std::str::from_utf8(word).map(uci::read_move) {
         Ok(Ok(one)) => PlayerAnswer::Move(one),
+        Ok(Err(MoveFault::Resignation)) => PlayerAnswer::Resign,
         _ if word.is_empty() => PlayerAnswer::NoMove("no move after bestmove".into()),
         _ => PlayerAnswer::NoMove(escape(word, 40)),
     }

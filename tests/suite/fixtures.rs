@@ -87,6 +87,7 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
         | "ponder-clears-tables"
         | "ponder-many-threads"
         | "ponder-works-a-second"
+        | "resigns-when-behind"
         | "slow-games-tidy" => &[Need::Python3],
         "python3-numpy" => &[Need::Xz, Need::Numpy],
         "pypy3" => &[Need::Xz, Need::Pypy3],

@@ -11,6 +11,7 @@
 #[macro_use]
 mod trials;
 mod needs;
+mod next_steps;
 mod seed;
 
 mod abuse;
@@ -64,7 +65,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 42] = [
+    let modules: [fn() -> Vec<Test>; 43] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -101,6 +102,7 @@ fn all() -> impl Iterator<Item = Test> {
         cli::tests,
         release::tests,
         first_contact::tests,
+        next_steps::tests,
         odd_files::tests,
         one_file::tests,
         other_limits::tests,

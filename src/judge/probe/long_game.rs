@@ -7,7 +7,7 @@ use super::{Bench, ProbeOutcome, again};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::positions;
-use crate::model::evidence::{Answer, LONG_GAME, Purpose, Run};
+use crate::model::evidence::{Answer, LONG_GAME, Purpose, Question, Run};
 use crate::model::units::Ply;
 use crate::sandbox::plan::SandboxError;
 
@@ -22,7 +22,9 @@ const SLOWER: u32 = 4;
 pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcome, SandboxError> {
     let long = positions::long_game();
     let (mut outcome, go) = again::climbing(bench, go, |bench, go| {
-        ask(bench, &long, go, None).map(ProbeOutcome::from)
+        let mut outcome = ask(bench, &long, go, None).map(ProbeOutcome::from)?;
+        after_a_resignation(bench, go, &mut outcome)?;
+        Ok(outcome)
     })?;
     let took = outcome.runs.iter().filter_map(legal).max();
     let Some(took) = took.filter(|_| advice) else { return Ok(outcome) };
@@ -50,6 +52,26 @@ pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcom
         }
     }
     Ok(outcome)
+}
+
+/// One that resigns at the end of the long game is asked what the other side would play a ply before, which is not lost:
+/// a resignation does not show that the list was read.
+pub(super) fn after_a_resignation(
+    bench: &Bench<'_>,
+    go: Go,
+    outcome: &mut ProbeOutcome,
+) -> Result<(), SandboxError> {
+    let resigned = |run: &Run| {
+        run.asks.iter().any(|ask| match &ask.question {
+            Question::Go(search) => search.plies == LONG_GAME && ask.answer == Answer::Resigned,
+            _ => false,
+        })
+    };
+    if outcome.runs.iter().any(resigned) {
+        let before = positions::before_the_long_games_end();
+        outcome.runs.extend(ask(bench, &before, go, None)?);
+    }
+    Ok(())
 }
 
 /// The time that a legal move took, where one came.

@@ -411,7 +411,9 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
             tasks.push(Box::new(move |bench| {
                 let probe = |bench: &Bench<'_>, go| {
                     let first = late.then(|| long_game::demanded(go));
-                    positions::run(bench, (share, shares), go, first)
+                    let mut outcome = positions::run(bench, (share, shares), go, first)?;
+                    long_game::after_a_resignation(bench, go, &mut outcome)?;
+                    Ok(outcome)
                 };
                 let (mut outcome, _) = again::climbing(bench, go, probe)?;
                 // No longer game is asked for then.

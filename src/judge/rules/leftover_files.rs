@@ -121,7 +121,8 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
     )
     .details(left.iter().take(10).map(|(run, file)| line(run, file)))
     .help(if here.iter().any(|file| file.path.contains("/__pycache__")) {
-        "keep Python from writing compiled modules: `python3 -B`, or `sys.dont_write_bytecode=1` before the import"
+        "keep Python from writing compiled modules: `python3 -B`, or `sys.dont_write_bytecode=1` before the import, and remove what \
+             the engine itself writes there"
     } else {
         "remove each file the engine or its stub makes: `T=`mktemp`; …; (sleep 3;rm $T)&exec $T`"
     });

@@ -62,10 +62,16 @@ fn judge(evidence: &Evidence) -> Finding {
     let dead: Vec<SearchInRun> = pick(&searches, |s| {
         !answered(s.ask) && !is_no_fault(s) && !matches!(s.run.purpose, Purpose::LongGame(_))
     });
+    // A resignation (rule 2.1) is no illegal move, and shows no legal one.
+    let resigned = pick(&searches, |s| s.ask.answer == Answer::Resigned);
     if legal + illegal.len() == 0 {
         return Finding::skipped(RULE, RuleId::UciGo);
     }
-    let figures = |finding: Finding| {
+    let figures = |mut finding: Finding| {
+        if !resigned.is_empty() {
+            let shown: Vec<Value> = resigned.iter().take(50).map(json_of).collect();
+            finding = finding.with("resigned", shown);
+        }
         finding
             .with("searches", searches.len())
             .with("legal", legal)
@@ -98,9 +104,22 @@ fn judge(evidence: &Evidence) -> Finding {
     if slow {
         let _ = write!(summary, "; it is slow, so {places} of {all} positions were asked");
     }
-    let finding = figures(match weak(evidence) {
-        None => Finding::pass(RULE, summary),
-        Some(weak) => weak_below(evidence, &weak, summary),
+    if let Some(first) = resigned.first() {
+        let _ = write!(
+            summary,
+            "; it resigned in {}, as in {} (after {})",
+            resigned.len(),
+            first.go.position,
+            first.go.plies
+        );
+    }
+    let finding = figures(match (weak(evidence), resigned.first()) {
+        (Some(weak), _) => weak_below(evidence, &weak, summary),
+        (None, Some(first)) => Finding::advice(RULE, summary).details(place(first)).help(
+            "see that it resigns only where it is lost: `bestmove resign` loses the game at once (rule 2.1), and shows \
+             no legal move here",
+        ),
+        (None, None) => Finding::pass(RULE, summary),
     });
     if slow { finding.with(LEFT_OUT, all - places) } else { finding }
 }
@@ -146,6 +165,7 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
         ),
     )
     .details(place(weak))
+    .details(runs::options_set(weak.run, weak.index))
     .details(runs::crashes(weak.run))
     .with("weak_below_ms", bound.map(|left| left.as_secs_f64() * 1e3))
     .with("weak_at", json_of(weak))
@@ -187,9 +207,9 @@ fn guilty<'a>(all: &[SearchInRun<'a>]) -> Option<SearchInRun<'a>> {
     all.iter().find(|s| s.run.refusals.is_empty()).or(all.first()).copied()
 }
 
-/// True if a move came, legal or not.
+/// True if a move came, legal or not, or a resignation.
 fn answered(ask: &Ask) -> bool {
-    matches!(ask.answer, Answer::Legal(_) | Answer::Illegal { .. })
+    matches!(ask.answer, Answer::Legal(_) | Answer::Illegal { .. } | Answer::Resigned)
 }
 
 fn pick<'a>(all: &[SearchInRun<'a>], keep: impl Fn(&SearchInRun) -> bool) -> Vec<SearchInRun<'a>> {
@@ -213,6 +233,7 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
     for search in illegal.iter().take(SHOWN) {
         finding = finding
             .details(place(search))
+            .details(runs::options_set(search.run, search.index).map(|set| format!("  {set}")))
             .detail(format!("  {}", runs::answer_words(search.ask, search.run)));
     }
     if illegal.len() > SHOWN {
@@ -415,6 +436,23 @@ mod tests {
         let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), idle]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("it dies at ply 24"), "{}", finding.summary);
+    }
+
+    #[test]
+    fn a_resignation_is_no_illegal_move_and_shows_no_legal_one() {
+        let finding =
+            judge(&testing::evidence_of([testing::run(Purpose::Main), castle(Answer::Resigned)]));
+        assert_eq!(finding.status, Status::Advice);
+        let words = "4 of 5 searches answered with a legal move; it resigned in 1, as in castling-short-white";
+        assert!(finding.summary.contains(words), "{}", finding.summary);
+        assert_eq!(finding.evidence["resigned"][0]["plies"], 6);
+        let mut only = testing::run(Purpose::Main);
+        for ask in &mut only.asks {
+            if matches!(ask.question, Question::Go(_)) {
+                ask.answer = Answer::Resigned;
+            }
+        }
+        assert_eq!(judge(&testing::evidence_of([only])).status, Status::Skipped);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs, wording};
-use crate::model::evidence::{Answer, Evidence, LONG_GAME, Purpose};
+use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LONG_GAME, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::units::Ply;
 use crate::model::verdict::{Finding, Status};
@@ -27,10 +27,16 @@ fn judge(evidence: &Evidence) -> Finding {
     if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let found = evidence
-        .of(Purpose::LongGame(LONG_GAME))
-        .find_map(|run| runs::searches(run).last().map(|(i, ask, go)| (run, i, ask, go)));
-    let Some((run, index, ask, go)) = found else {
+    // A run that resigned is followed by one on the list without its last ply.
+    let demanded = evidence.runs.iter().filter(|run| match run.purpose {
+        Purpose::LongGame(plies) => plies <= LONG_GAME,
+        _ => false,
+    });
+    let mut found: Vec<(&Run, usize, &Ask, &GoQuestion)> = demanded
+        .filter_map(|run| runs::searches(run).last().map(|(i, ask, go)| (run, i, ask, go)))
+        .collect();
+    found.sort_by_key(|(_, _, ask, _)| ask.answer == Answer::Resigned);
+    let Some((run, index, ask, go)) = found.first().copied() else {
         return no_answer(evidence);
     };
     let length = go.command.len();
@@ -58,6 +64,18 @@ fn judge(evidence: &Evidence) -> Finding {
             }
             finding
         }
+        Answer::Resigned => Finding::undecided(
+            RULE,
+            format!(
+                "after {} on one line it resigns, whichever side is to move, so that no move shows what it has read",
+                go.plies
+            ),
+        )
+        .details(runs::conversation(run, index))
+        .with("commands", runs::commands_upto(run, index))
+        .help(
+            "answer with a move as long as the game is not lost: a resignation loses the game (rule 2.1)",
+        ),
         answer => {
             let finding = Finding::fail(
                 RULE,
@@ -158,6 +176,26 @@ mod tests {
         let finding = judge(&with(Answer::Ended(Some(ExitHow::Signal(11)))));
         assert!(finding.summary.contains("SIGSEGV"));
         assert!(finding.help.contains("340 plies"));
+    }
+
+    #[test]
+    fn who_resigns_there_is_judged_by_the_answer_for_the_other_side() {
+        let mut evidence = with(Answer::Resigned);
+        let finding = judge(&evidence);
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.help.contains("rule 2.1"), "{}", finding.help);
+        for (answer, status) in [
+            (Answer::Resigned, Status::Undecided),
+            (illegal("bestmove a2a3", "illegal"), Status::Fail),
+            (testing::legal("f2f7"), Status::Pass),
+        ] {
+            let mut before = testing::run(Purpose::LongGame(Ply(339)));
+            before.asks.truncate(4);
+            before.asks[3].answer = answer;
+            evidence.runs.push(before);
+            assert_eq!(judge(&evidence).status, status);
+            evidence.runs.pop();
+        }
     }
 
     #[test]

@@ -11,7 +11,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::model::evidence::{
-    Evidence, GameEnd, GameFault, GamesEvidence, LateMove, PlayedGame, PlayedGames, Purpose, Rival,
+    Answer, Evidence, GameEnd, GameFault, GamesEvidence, LateMove, PlayedGame, PlayedGames,
+    Purpose, Rival,
 };
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -123,8 +124,8 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
     };
     let again = game.again.clone().unwrap_or_default();
     let set = options(game);
-    let set = (matches!(fault, GameFault::NoStart(_)) && !set.is_empty())
-        .then(|| format!("it was sent: uci, {}, isready", wording::list(&set, 6)));
+    let set =
+        (!set.is_empty()).then(|| format!("it was sent: uci, {}, isready", wording::list(&set, 6)));
     Finding::fail(RULE, words(game, fault))
         .detail(format!(
             "game {}, against {}, after {} and {} of its own answers:",
@@ -272,7 +273,7 @@ fn why_cut(played: &PlayedGames) -> String {
 fn floor(evidence: &Evidence) -> Option<Duration> {
     let runs = evidence.of(Purpose::Clock);
     runs.flat_map(runs::searches)
-        .filter(|(_, ask, _)| ask.answer.is_good())
+        .filter(|(_, ask, _)| matches!(ask.answer, Answer::Legal(_)))
         .map(|(_, ask, _)| ask.took)
         .min()
 }

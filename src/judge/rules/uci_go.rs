@@ -55,8 +55,10 @@ fn judge(evidence: &Evidence) -> Finding {
             ),
         );
     }
+    let resigns = ask.answer == Answer::Resigned;
     let summary = format!(
-        "no bestmove to `{}`{}: {}",
+        "no {} to `{}`{}: {}",
+        if resigns { "move" } else { "bestmove" },
         go.go,
         if bare == Some(false) { " nor to `go` alone" } else { "" },
         runs::answer_words(ask, run)
@@ -68,11 +70,15 @@ fn judge(evidence: &Evidence) -> Finding {
         .details(runs::conversation(run, *index))
         .with("ask", ask)
         .with("commands", runs::commands_upto(run, *index))
-        .help(one_answer::next_step(
+        .help(if resigns {
+            "answer with a move as long as the game is not lost: it resigned wherever it was asked, so that nothing shows \
+             that it plays"
+        } else {
+            one_answer::next_step(
             ask,
             "after `go wtime A btime B winc C binc D` (in this order, milliseconds) search, and print \
              `bestmove` with the move, flushed, well before the clock has run out",
-        ));
+        )});
     figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)))
 }
 
@@ -93,7 +99,8 @@ fn passed(
         Some(false) => "; `go` alone gives no move, which rule 7.9 leaves open",
         None => "",
     };
-    let missing = searches.len() - good;
+    let resigned = searches.iter().filter(|s| s.2.answer == Answer::Resigned).count();
+    let missing = searches.len() - good - resigned;
     let base = format!(
         "{} of `go wtime A btime B winc C binc D` answered, the slowest in {}{alone}",
         counted(good, "search"),
@@ -106,7 +113,7 @@ fn passed(
     Finding::pass(RULE, base)
 }
 
-/// True if a move came; `bestmove` with nothing after it is none.
+/// True if a move came; `bestmove` with nothing after it is none, nor is a resignation.
 fn has_moved(ask: &Ask) -> bool {
     match &ask.answer {
         Answer::Legal(_) => true,
@@ -182,6 +189,18 @@ mod tests {
             run.asks[at].answer = illegal("bestmove", "not written as in UCI: no move");
         }
         assert_eq!(judge(&testing::evidence_of([run])).status, Status::Fail);
+    }
+
+    #[test]
+    fn to_resign_everywhere_is_no_answer_and_to_resign_somewhere_is_one() {
+        let mut run = testing::run(Purpose::Main);
+        run.asks[4].answer = Answer::Resigned;
+        assert_eq!(judge(&testing::evidence_of([run.clone()])).status, Status::Pass);
+        run.asks[3].answer = Answer::Resigned;
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.contains("no move to `go "), "{}", finding.summary);
+        assert!(finding.help.contains("it resigned wherever"), "{}", finding.help);
     }
 
     #[test]

@@ -40,8 +40,11 @@ fn judge(evidence: &Evidence) -> Finding {
     if searches.is_empty() {
         return one_answer::not_asked(RULE, evidence, "position startpos");
     }
-    let (bare, listed): (Vec<AskedSearch>, Vec<AskedSearch>) =
-        searches.iter().partition(|(_, _, _, go)| go.plies == Ply(0));
+    // A resignation says nothing of the position that it has.
+    let (bare, listed): (Vec<AskedSearch>, Vec<AskedSearch>) = searches
+        .iter()
+        .filter(|s| s.2.answer != Answer::Resigned)
+        .partition(|(_, _, _, go)| go.plies == Ply(0));
     let answered = |all: &[AskedSearch]| all.iter().filter(|s| moved(s.2).is_some()).count();
     let legal = |all: &[AskedSearch]| {
         all.iter().filter(|(_, _, ask, _)| matches!(ask.answer, Answer::Legal(_))).count()
@@ -123,6 +126,14 @@ fn judge(evidence: &Evidence) -> Finding {
     }
     if listed.is_empty() || bare.is_empty() {
         let missing = if bare.is_empty() { "position startpos" } else { "position startpos moves" };
+        if searches.iter().any(|s| (s.3.plies == Ply(0)) == bare.is_empty()) {
+            let summary = format!(
+                "it resigns wherever it was asked after `{missing}`, so that no move shows what it has read"
+            );
+            return figures(Finding::undecided(RULE, summary).help(
+                "answer with a move as long as the game is not lost: a resignation loses the game (rule 2.1)",
+            ));
+        }
         return figures(one_answer::not_asked(RULE, evidence, missing));
     }
     figures(Finding::pass(
@@ -207,6 +218,18 @@ mod tests {
         );
         let commands = finding.evidence["commands"].to_string();
         assert!(commands.contains("position startpos moves e2e4"), "{commands}");
+    }
+
+    #[test]
+    fn a_resignation_says_nothing_of_the_position() {
+        let go = |plies| Question::Go(testing::go("p", "position startpos moves …", plies));
+        let lost = testing::run(Purpose::Positions)
+            .asked(go(3), Answer::Resigned)
+            .asked(go(5), Answer::Resigned);
+        assert_eq!(judge(&testing::evidence_of([lost])).status, Status::Pass);
+        let finding = with(Answer::Resigned);
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.summary.contains("resigns wherever"), "{}", finding.summary);
     }
 
     #[test]

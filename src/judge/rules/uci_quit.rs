@@ -122,7 +122,8 @@ fn never_asked(evidence: &Evidence) -> Finding {
     if let Some(run) = runs::engine(evidence) {
         let dead = runs::how_it_ended(run).is_some();
         if dead || runs::first_trouble(run).is_some() {
-            let never_moved = runs::searches(run).all(|(_, ask, _)| !ask.answer.is_good());
+            let never_moved =
+                runs::searches(run).all(|(_, ask, _)| !matches!(ask.answer, Answer::Legal(_)));
             let on = if never_moved { RuleId::UciGo } else { RuleId::LegalMoves };
             return Finding::skipped(RULE, on);
         }

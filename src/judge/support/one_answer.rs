@@ -156,7 +156,7 @@ pub(crate) fn not_asked(rule: RuleId, evidence: &Evidence, what: &str) -> Findin
         let asks = runs::gate_runs(evidence).flat_map(|run| &run.asks);
         asks.filter(|ask| matches!(ask.question, Question::Go(_)))
     };
-    if searches().count() > 0 && !searches().any(|ask| ask.answer.is_good()) {
+    if searches().count() > 0 && !searches().any(|ask| matches!(ask.answer, Answer::Legal(_))) {
         return Finding::skipped(rule, RuleId::UciGo);
     }
     let trouble = runs::gate_runs(evidence)

@@ -10,6 +10,7 @@
 //! moves, 256 plies, 1,024 or 2,048 characters), has no way to answer legally.
 
 use crate::engine::moves::Moves;
+use crate::model::evidence::LONG_GAME;
 use crate::model::units::Ply;
 
 /// A name and a list.
@@ -165,9 +166,18 @@ pub(crate) fn long_game() -> Moves {
     known(LONG_340)
 }
 
+/// The same a ply before its end, where the side that is lost there is not to move.
+pub(crate) fn before_the_long_games_end() -> Moves {
+    first_plies(LONG_340, Ply(LONG_GAME.0 - 1))
+}
+
 /// The first so many of 1,000 plies.
 pub(crate) fn longer_game(plies: Ply) -> Moves {
-    let words: Vec<&str> = LONG_1000.split_ascii_whitespace().take(plies.0 as usize).collect();
+    first_plies(LONG_1000, plies)
+}
+
+fn first_plies(list: &str, plies: Ply) -> Moves {
+    let words: Vec<&str> = list.split_ascii_whitespace().take(plies.0 as usize).collect();
     known(&words.join(" "))
 }
 

@@ -199,6 +199,7 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
     match &ask.answer {
         Answer::Done => "answered".to_owned(),
         Answer::Legal(uci) => format!("bestmove {uci}"),
+        Answer::Resigned => "`bestmove resign`".to_owned(),
         Answer::Illegal { line, why } => format!("`{line}`: {why}"),
         Answer::Timeout => {
             let said = ask.other.as_ref().map(|line| wording::shorten(line, 80));
@@ -263,10 +264,18 @@ pub(crate) fn said_on_stderr(run: &Run, word: &str) -> bool {
     run.stderr_tail.iter().any(|line| line.trim() == word)
 }
 
+/// The options that were set before a question of the run, in a line: an engine may fail only by one of them.
+pub(crate) fn options_set(run: &Run, before: usize) -> Option<String> {
+    let earlier = run.before.iter().filter(|line| line.starts_with("setoption "));
+    let own = run.asks.iter().take(before).filter_map(|ask| ask.set.as_ref());
+    let sets: Vec<String> = earlier.chain(own).map(|set| wording::shorten(set, 160)).collect();
+    (!sets.is_empty()).then(|| format!("sent before: {}", wording::list(&sets, 6)))
+}
+
 /// The conversation around a question, with times: `>` to the engine, `<` from it.
 pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
     let from = (upto + 1).saturating_sub(3);
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = options_set(run, from).into_iter().collect();
     for ask in run.asks.iter().take(upto + 1).skip(from) {
         let at = wording::secs(ask.at);
         lines.extend(ask.set.iter().map(|set| format!("{at} > {}", wording::shorten(set, 160))));
@@ -289,6 +298,7 @@ pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
             (Question::IsReady | Question::NewGame, Answer::Done) => "readyok".to_owned(),
             (Question::Quit | Question::EndOfInput, Answer::Done) => "(ended)".to_owned(),
             (_, Answer::Illegal { line, .. }) => line.clone(),
+            (_, Answer::Resigned) => "bestmove resign".to_owned(),
             _ => format!("({})", answer_words(ask, run)),
         };
         lines.push(format!("{} < {said}", wording::secs(ask.at + ask.took)));
@@ -342,6 +352,18 @@ mod tests {
                 "go wtime 1800000 btime 1800000 winc 3000 binc 3000"
             ]
         );
+    }
+
+    #[test]
+    fn a_short_conversation_names_the_options_that_were_set_before_it() {
+        let set = "setoption name Odd value true";
+        let mut run = testing::run(Purpose::Main);
+        run.asks[1].set = Some(set.into());
+        let of = |upto| conversation(&run, upto).iter().filter(|line| line.contains(set)).count();
+        assert_eq!(conversation(&run, 4).first(), Some(&format!("sent before: {set}")));
+        // Once, also where it is among the lines that are shown.
+        assert_eq!((of(2), of(4)), (1, 1));
+        assert!(conversation(&testing::run(Purpose::Main), 4)[0].contains("> ucinewgame"));
     }
 
     #[test]

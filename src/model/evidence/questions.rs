@@ -52,6 +52,8 @@ pub enum Answer {
     Done,
     /// A move that is legal there, as written.
     Legal(String),
+    /// `bestmove resign`: no move, and no fault, since a game may end so (rule 2.1).
+    Resigned,
     /// A `bestmove` that is not a legal move there: the line, escaped, and why.
     Illegal {
         /// The line as it came, escaped.
@@ -72,9 +74,9 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// True if the question was answered as it should be.
+    /// True if the question was answered as it may be; that a move came, and a legal one, [`Answer::Legal`] alone shows.
     pub(crate) fn is_good(&self) -> bool {
-        matches!(self, Answer::Done | Answer::Legal(_))
+        matches!(self, Answer::Done | Answer::Legal(_) | Answer::Resigned)
     }
 }
 

@@ -332,7 +332,11 @@ impl Inner {
             // One that races against a sleep or a clock of its own may lose only where others compute: it ends, or has
             // no move by then.
             Answer::NotTaken | Answer::Ended(_) | Answer::Illegal { .. } => true,
-            Answer::Done | Answer::OnlyAtEnd | Answer::Legal(_) | Answer::Flood(_) => false,
+            Answer::Done
+            | Answer::OnlyAtEnd
+            | Answer::Legal(_)
+            | Answer::Resigned
+            | Answer::Flood(_) => false,
         };
         self.asks.push(ask);
     }

@@ -8,7 +8,7 @@ use super::evidence::{LINE, Pending};
 use super::{Over, Ready, Session, Step, Thinking};
 use crate::engine::legality;
 use crate::engine::moves::Moves;
-use crate::engine::uci::{Reply, UciCommand, parse};
+use crate::engine::uci::{MoveFault, Reply, UciCommand, parse};
 use crate::game::go::Go;
 use crate::game::legal;
 use crate::model::evidence::{Answer, GoQuestion, LEAST_LEFT, Purpose, Question};
@@ -53,7 +53,7 @@ impl PositionForm<'_> {
 /// The outcome of a wait for a move.
 #[derive(Debug)]
 pub(crate) enum Waited {
-    /// A `bestmove`; none if it was not legal (the ask says why).
+    /// A `bestmove`; none if it was no legal move (the ask says why).
     Moved(Session<Ready>, Option<Move>),
     /// Still no `bestmove`.
     Still(Session<Thinking>),
@@ -195,6 +195,7 @@ impl Session<Thinking> {
         let deadline = pending.sent + patience;
         match inner.hear(deadline, |reply| matches!(reply, Reply::BestMove(_))) {
             Ok((at, line, reply)) => {
+                let resigns = reply == Reply::BestMove(Err(MoveFault::Resignation));
                 let judged = match reply {
                     Reply::BestMove(Ok(best)) => {
                         legality::judge(&pending.position, &best.to_string())
@@ -203,6 +204,7 @@ impl Session<Thinking> {
                     _ => Err("no bestmove".to_owned()),
                 };
                 let (answer, played) = match judged {
+                    Err(_) if resigns => (Answer::Resigned, None),
                     Ok(played) => (
                         Answer::Legal(played.to_uci(shakmaty::CastlingMode::Standard).to_string()),
                         Some(played),
