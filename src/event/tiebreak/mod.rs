@@ -450,6 +450,15 @@ mod tests {
     }
 
     #[test]
+    fn the_handbook_names_every_criterion() {
+        let page = include_str!("../../../docs/organiser.md");
+        for criterion in Criterion::ALL {
+            let name = format!("`{}`", criterion.id());
+            assert!(page.contains(&name), "docs/organiser.md does not name {name}");
+        }
+    }
+
+    #[test]
     fn every_chain_is_found_by_its_name_and_the_first_is_the_rules() {
         for chain in CHAINS {
             assert_eq!(TiebreakChain::named(chain.name), Some(chain));
