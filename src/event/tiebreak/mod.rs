@@ -60,9 +60,9 @@ macro_rules! criteria {
 
             /// The better one of two figures.
             #[must_use]
-            pub(crate) fn better(self) -> Better {
+            pub(crate) fn better(self) -> BetterFigure {
                 match self {
-                    $(Criterion::$variant => Better::$better,)*
+                    $(Criterion::$variant => BetterFigure::$better,)*
                 }
             }
         }
@@ -99,7 +99,7 @@ criteria! {
 
 /// The better one of two figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Better {
+pub(crate) enum BetterFigure {
     /// The larger.
     More,
     /// The smaller.
@@ -297,8 +297,8 @@ fn in_turn(context: &Context<'_>, tied: &[EngineIx], criteria: &[Criterion]) -> 
     let mut keyed: Vec<(EngineIx, Figure)> =
         tied.iter().map(|engine| (*engine, criterion.figure(context, *engine, tied))).collect();
     keyed.sort_by(|(_, a), (_, b)| match criterion.better() {
-        Better::More => b.cmp(a),
-        Better::Fewer => a.cmp(b),
+        BetterFigure::More => b.cmp(a),
+        BetterFigure::Fewer => a.cmp(b),
     });
     let mut groups = Vec::new();
     for part in keyed.chunk_by(|a, b| a.1 == b.1) {
