@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 
 use super::{OutputFormat, value};
-use crate::event::config::Like;
+use crate::event::config::EventTemplate;
 
 /// `gate4k event`.
 #[derive(Clone, Debug, Subcommand)]
@@ -74,7 +74,7 @@ pub(crate) struct NewArgs {
     pub(crate) engines: Option<PathBuf>,
     /// The event of the rules that it is like
     #[arg(long, value_name = "EVENT", default_value = "4k")]
-    pub(crate) like: Like,
+    pub(crate) like: EventTemplate,
     /// A file of openings (.pgn, .epd, .bin, .txt) for the stages; given several times, one for each stage in their order,
     /// the last one also for those behind it. Without it the file names books that are yours to make
     #[arg(long, value_name = "FILE")]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::early_end::EarlyEnd;
 use super::look_of;
 use crate::cli::{DoctorArgs, OutputFormat};
-use crate::doctor::selftest::{self, Trial, Tried};
+use crate::doctor::selftest::{self, SelfTest, SelfTestResult};
 use crate::doctor::{self, HostLine, HostState, host, tools};
 use crate::model::exit::Exit;
 use crate::policy::allowlist::Allowlist;
@@ -43,15 +43,15 @@ fn look(list: Allowlist) -> Vec<HostLine> {
         .filter(|python| commands.iter().any(|(c, real)| *c.name == **python && real.is_some()))
         .collect();
     let there = commands.iter().filter(|(_, real)| real.is_some());
-    let trials: Vec<Trial> = there
-        .map(|(command, _)| Trial::Command(command.name.to_string()))
-        .chain(pythons.iter().map(|python| Trial::Module(python, "numpy")))
+    let tests: Vec<SelfTest> = there
+        .map(|(command, _)| SelfTest::Command(command.name.to_string()))
+        .chain(pythons.iter().map(|python| SelfTest::Module(python, "numpy")))
         .collect();
     let tried = if capability.enforces_files() {
         let sandbox = Sandbox::new(tools.host(capability.namespaces.is_ok()), tools.clone());
         // Most of the time goes into compilers that wait for nothing but a processor.
         let workers = std::thread::available_parallelism().map_or(2, NonZeroUsize::get) + 1;
-        match selftest::run(&sandbox, &trials, workers) {
+        match selftest::run(&sandbox, &tests, workers) {
             Ok(tried) => {
                 lines.push(HostLine::pass(
                     "sandbox",
@@ -71,22 +71,22 @@ fn look(list: Allowlist) -> Vec<HostLine> {
     } else {
         Vec::new()
     };
-    let nothing = Tried::default();
-    let result = |trial: &Trial| {
-        trials
+    let nothing = SelfTestResult::default();
+    let result = |test: &SelfTest| {
+        tests
             .iter()
-            .position(|other| other == trial)
+            .position(|other| other == test)
             .and_then(|at| tried.get(at))
             .unwrap_or(&nothing)
     };
     for (command, real) in &commands {
-        let tried = result(&Trial::Command(command.name.to_string()));
+        let tried = result(&SelfTest::Command(command.name.to_string()));
         lines.push(tools::command(&command.name, command.class, *real, tried));
     }
     let granted = tools.grants.execute.iter().chain(&tools.grants.read);
     lines.extend(tools::libraries(granted));
     for python in pythons {
-        lines.push(tools::module(python, result(&Trial::Module(python, "numpy"))));
+        lines.push(tools::module(python, result(&SelfTest::Module(python, "numpy"))));
     }
     lines
 }

@@ -10,7 +10,7 @@ static ON_SCREEN: Mutex<Option<OnScreen>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct OnScreen {
-    to: To,
+    to: TerminalStream,
     lines: usize,
     /// The text that drew them.
     text: String,
@@ -41,7 +41,7 @@ pub(super) fn while_away(print: impl FnOnce()) {
 
 /// The stream that is a terminal.
 #[derive(Clone, Copy, Debug)]
-enum To {
+enum TerminalStream {
     Output,
     Errors,
 }
@@ -49,19 +49,25 @@ enum To {
 /// The lines; they are taken away when this is dropped.
 #[derive(Debug)]
 pub(super) struct Live {
-    to: To,
+    to: TerminalStream,
     shown: bool,
 }
 
 impl Live {
     /// Lines if standard error is a terminal that can move its cursor, else none ever.
     pub(super) fn new(quiet: bool) -> Live {
-        Live { to: To::Errors, shown: !quiet && !is_dumb() && To::Errors.is_terminal() }
+        Live {
+            to: TerminalStream::Errors,
+            shown: !quiet && !is_dumb() && TerminalStream::Errors.is_terminal(),
+        }
     }
 
     /// The same on standard output, for lines that are all that is asked for.
     pub(super) fn on_output() -> Live {
-        Live { to: To::Output, shown: !is_dumb() && To::Output.is_terminal() }
+        Live {
+            to: TerminalStream::Output,
+            shown: !is_dumb() && TerminalStream::Output.is_terminal(),
+        }
     }
 
     /// The lines that there is room for.
@@ -110,30 +116,30 @@ impl Drop for Live {
     }
 }
 
-impl To {
+impl TerminalStream {
     fn is_terminal(self) -> bool {
         match self {
-            To::Output => std::io::stdout().is_terminal(),
-            To::Errors => std::io::stderr().is_terminal(),
+            TerminalStream::Output => std::io::stdout().is_terminal(),
+            TerminalStream::Errors => std::io::stderr().is_terminal(),
         }
     }
 
     /// A terminal that was closed hears nothing more, which is nobody's fault.
     fn write(self, text: &str) {
         let _ = match self {
-            To::Output => {
+            TerminalStream::Output => {
                 let mut out = std::io::stdout().lock();
                 out.write_all(text.as_bytes()).and_then(|()| out.flush())
             }
-            To::Errors => std::io::stderr().write_all(text.as_bytes()),
+            TerminalStream::Errors => std::io::stderr().write_all(text.as_bytes()),
         };
     }
 
     /// Columns and lines that may be used.
     fn size(self) -> (usize, usize) {
         let told = match self {
-            To::Output => terminal_size::terminal_size_of(std::io::stdout()),
-            To::Errors => terminal_size::terminal_size_of(std::io::stderr()),
+            TerminalStream::Output => terminal_size::terminal_size_of(std::io::stdout()),
+            TerminalStream::Errors => terminal_size::terminal_size_of(std::io::stderr()),
         };
         let (width, height) =
             told.map_or((80, 24), |(width, height)| (usize::from(width.0), usize::from(height.0)));

@@ -23,7 +23,7 @@ const VERSION: usize = 60;
 
 /// The result of trying a command inside the sandbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tried {
+pub(crate) struct SelfTestResult {
     /// The first line of what it says of its version.
     pub(crate) version: Option<String>,
     /// True if its work was done; none where no work is known for it.
@@ -93,7 +93,7 @@ fn module(python: &str, module: &str) -> String {
 
 /// A command or module to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trial {
+pub(crate) enum SelfTest {
     /// A command by its name.
     Command(String),
     /// A module of Python, with the interpreter that is to import it.
@@ -106,23 +106,24 @@ pub(crate) enum Trial {
 /// When the sandbox cannot be built.
 pub(crate) fn run(
     sandbox: &Sandbox,
-    trials: &[Trial],
+    tests: &[SelfTest],
     workers: usize,
-) -> Result<Vec<Tried>, SandboxError> {
+) -> Result<Vec<SelfTestResult>, SandboxError> {
     let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<Tried, SandboxError>>>> =
-        trials.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Result<SelfTestResult, SandboxError>>>> =
+        tests.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, trials.len().max(1)) {
+        for _ in 0..workers.clamp(1, tests.len().max(1)) {
             scope.spawn(|| {
-                while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let script = match trial {
-                        Trial::Command(name) => command(name),
-                        Trial::Module(python, name) => module(python, name),
+                while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let script = match test {
+                        SelfTest::Command(name) => command(name),
+                        SelfTest::Module(python, name) => module(python, name),
                     };
-                    let tests_work = !matches!(trial, Trial::Command(name) if work(name).is_none());
+                    let tests_work =
+                        !matches!(test, SelfTest::Command(name) if work(name).is_none());
                     let tried = one(sandbox, &script, tests_work);
-                    let at = trials.iter().position(|other| std::ptr::eq(other, trial));
+                    let at = tests.iter().position(|other| std::ptr::eq(other, test));
                     if let Some(slot) = at.and_then(|at| results.get(at))
                         && let Ok(mut slot) = slot.lock()
                     {
@@ -134,11 +135,13 @@ pub(crate) fn run(
     });
     results
         .into_iter()
-        .map(|slot| slot.into_inner().ok().flatten().unwrap_or_else(|| Ok(Tried::default())))
+        .map(|slot| {
+            slot.into_inner().ok().flatten().unwrap_or_else(|| Ok(SelfTestResult::default()))
+        })
         .collect()
 }
 
-fn one(sandbox: &Sandbox, script: &str, tests_work: bool) -> Result<Tried, SandboxError> {
+fn one(sandbox: &Sandbox, script: &str, tests_work: bool) -> Result<SelfTestResult, SandboxError> {
     let failed = |step| move |source| SandboxError::Setup { step, path: None, source };
     let file = || tempfile::tempfile().map_err(failed("making a temporary file"));
     let mut out = file()?;
@@ -165,7 +168,7 @@ fn one(sandbox: &Sandbox, script: &str, tests_work: bool) -> Result<Tried, Sandb
     Ok(tried(&String::from_utf8_lossy(&text), tests_work))
 }
 
-fn tried(said: &str, tests_work: bool) -> Tried {
+fn tried(said: &str, tests_work: bool) -> SelfTestResult {
     let (before, after) = said.split_once(&format!("{MARK}\n")).unwrap_or((said, ""));
     let first = |text: &str| {
         let line = text.lines().map(str::trim).find(|line| !line.is_empty());
@@ -174,7 +177,7 @@ fn tried(said: &str, tests_work: bool) -> Tried {
     // The last line says why: before it stands where.
     let last = |text: &str| first(text.trim_end().lines().next_back().unwrap_or_default());
     let works = after.lines().any(|line| line == WORKS);
-    Tried {
+    SelfTestResult {
         version: first(before),
         works: tests_work.then_some(works),
         complaint: if works { String::new() } else { last(after).unwrap_or_default() },
@@ -202,6 +205,6 @@ mod tests {
         let bad = tried("v\n--gate4k--\n\x1b[2Jno such thing\n", true);
         assert_eq!(bad.works, Some(false));
         assert_eq!(bad.complaint, "\\u{1b}[2Jno such thing");
-        assert_eq!(tried("", false), Tried::default());
+        assert_eq!(tried("", false), SelfTestResult::default());
     }
 }

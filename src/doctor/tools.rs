@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::selftest::Tried;
+use super::selftest::SelfTestResult;
 use super::{HostLine, HostState};
 use crate::policy::allowlist::CommandClass;
 
@@ -35,7 +35,7 @@ pub(crate) fn command(
     name: &str,
     class: CommandClass,
     real: Option<&Path>,
-    tried: &Tried,
+    tried: &SelfTestResult,
 ) -> HostLine {
     let install = || format!("apt-get install {}", package(name));
     // Without a shell hardly any entry starts at all.
@@ -67,7 +67,7 @@ pub(crate) fn command(
 }
 
 /// A module of Python under one interpreter.
-pub(crate) fn module(python: &str, tried: &Tried) -> HostLine {
+pub(crate) fn module(python: &str, tried: &SelfTestResult) -> HostLine {
     let name = format!("numpy/{python}");
     match (&tried.version, tried.works) {
         (Some(version), Some(true)) => {
@@ -116,13 +116,16 @@ mod tests {
 
     #[test]
     fn a_command_is_told_by_what_it_did() {
-        let works =
-            Tried { version: Some("xz 5.4".into()), works: Some(true), complaint: String::new() };
+        let works = SelfTestResult {
+            version: Some("xz 5.4".into()),
+            works: Some(true),
+            complaint: String::new(),
+        };
         let xz = Path::new("/usr/bin/xz");
         let line = command("xz", CommandClass::Listed, Some(xz), &works);
         assert_eq!(line.what, "/usr/bin/xz · xz 5.4 · works inside");
         assert_eq!(line.state, HostState::Pass);
-        let broken = Tried { works: Some(false), complaint: "no".into(), ..works };
+        let broken = SelfTestResult { works: Some(false), complaint: "no".into(), ..works };
         let line = command("xz", CommandClass::Listed, Some(xz), &broken);
         assert_eq!(line.state, HostState::Caution);
         assert_eq!(line.fix.as_deref(), Some("apt-get install --reinstall xz-utils"));
@@ -131,7 +134,7 @@ mod tests {
         let line = command("cargo", CommandClass::Listed, Some(own), &broken);
         let fix = line.fix.unwrap();
         assert!(fix.starts_with("apt-get install cargo, ") && fix.contains("/.rustup/"), "{fix}");
-        let line = command("sh", CommandClass::Listed, None, &Tried::default());
+        let line = command("sh", CommandClass::Listed, None, &SelfTestResult::default());
         assert_eq!(
             (line.state, line.fix.as_deref()),
             (HostState::Fail, Some("apt-get install dash"))

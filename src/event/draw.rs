@@ -97,7 +97,9 @@ fn tied(config: &EventConfig, ledger: &Ledger, stage: &Stage, before: usize) -> 
         .order
         .iter()
         .filter_map(|name| Some((name, engine(name)?)))
-        .filter(|(name, engine)| field.out(*engine).is_none() && ledger.withdrawal(name).is_none())
+        .filter(|(name, engine)| {
+            field.removal(*engine).is_none() && ledger.withdrawal(name).is_none()
+        })
         .map(|(name, engine)| (name, field.points(engine)))
         .collect();
     let spots = playoff.spots.get() as usize;

@@ -95,13 +95,13 @@ pub struct Field {
     /// Games by engine, as indices into `games`; annulled ones are not here.
     by_engine: Vec<Vec<u32>>,
     /// By engine, of those that play no more.
-    out: Vec<Option<Out>>,
+    removals: Vec<Option<Removal>>,
     byes: Vec<ByeOf>,
 }
 
-/// The reason for which an engine plays no more.
+/// The removal of an engine from the event: it plays no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Out {
+pub enum Removal {
     /// The engine crashed too often, and its games count for nobody.
     Disqualified,
     /// Its author withdrew it.
@@ -118,10 +118,10 @@ pub enum WithdrawnGames {
     Counts,
 }
 
-impl Out {
+impl Removal {
     /// True if the games count for nobody.
     fn is_annulled(self) -> bool {
-        !matches!(self, Out::Withdrawn(WithdrawnGames::Counts))
+        !matches!(self, Removal::Withdrawn(WithdrawnGames::Counts))
     }
 }
 
@@ -191,20 +191,20 @@ impl Field {
     }
 
     /// The reason for which an engine left; none of one that plays.
-    pub(crate) fn out(&self, engine: EngineIx) -> Option<Out> {
-        self.out[engine.at()]
+    pub(crate) fn removal(&self, engine: EngineIx) -> Option<Removal> {
+        self.removals[engine.at()]
     }
 
     /// True if the games of an engine count for nobody.
     pub(crate) fn is_annulled(&self, engine: EngineIx) -> bool {
-        self.out(engine).is_some_and(Out::is_annulled)
+        self.removal(engine).is_some_and(Removal::is_annulled)
     }
 
     /// Takes out an engine that its author withdrew.
     pub fn withdraw(&mut self, name: &str, played: WithdrawnGames) {
         let found = self.indices().find(|engine| self.engine(*engine).name == name);
         if let Some(engine) = found {
-            self.out[engine.at()] = Some(Out::Withdrawn(played));
+            self.removals[engine.at()] = Some(Removal::Withdrawn(played));
             self.annul();
         }
     }
@@ -214,7 +214,7 @@ impl Field {
     pub(crate) fn disqualify_after(&mut self, limit: u32) {
         for engine in self.indices() {
             if self.crashes(engine) >= limit {
-                self.out[engine.at()].get_or_insert(Out::Disqualified);
+                self.removals[engine.at()].get_or_insert(Removal::Disqualified);
             }
         }
         self.annul();
@@ -222,8 +222,8 @@ impl Field {
 
     /// Lets the games of engines that left so count for nobody.
     fn annul(&mut self) {
-        let Field { games, by_engine, out, .. } = self;
-        let counts = |engine: EngineIx| !out[engine.at()].is_some_and(Out::is_annulled);
+        let Field { games, by_engine, removals, .. } = self;
+        let counts = |engine: EngineIx| !removals[engine.at()].is_some_and(Removal::is_annulled);
         for own in by_engine {
             own.retain(|number| {
                 let game = &games[*number as usize];
@@ -379,7 +379,7 @@ impl FieldBuilder {
         }
         Field {
             events: self.events,
-            out: vec![None; engines.len()],
+            removals: vec![None; engines.len()],
             byes: self.byes.into_iter().map(|bye| bye.seated(&place)).collect(),
             engines,
             games,
@@ -537,7 +537,7 @@ pub(crate) mod tests {
         let b = find(&field, "b");
         assert_eq!(field.crashes(b), 3);
         field.disqualify_after(3);
-        assert_eq!(field.out(b), Some(Out::Disqualified));
+        assert_eq!(field.removal(b), Some(Removal::Disqualified));
         assert_eq!(field.points(find(&field, "a")), HalfPoints(1));
         assert_eq!(field.points(find(&field, "c")), HalfPoints(3));
         assert_eq!(field.points(b), HalfPoints::ZERO);

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
-use super::field::{self, EventGame, Field, FieldBuilder, Out};
+use super::field::{self, EventGame, Field, FieldBuilder, Removal};
 use super::format::{PlayedPairing, StageHistory};
 use super::journal::record::{
     AfterAnnulment, Annulled, Fix, GameFinished, GameStarted, GateReceipt, History, Interrupted,
@@ -181,7 +181,7 @@ impl StageState {
             return BTreeSet::new();
         }
         let field = self.field(crash_limit);
-        let out = field.indices().filter(|one| field.out(*one) == Some(Out::Disqualified));
+        let out = field.indices().filter(|one| field.removal(*one) == Some(Removal::Disqualified));
         out.map(|engine| field.engine(engine).name.clone()).collect()
     }
 

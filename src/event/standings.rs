@@ -2,7 +2,7 @@
 
 use shakmaty::Color;
 
-use super::field::{EngineIx, Field, Out};
+use super::field::{EngineIx, Field, Removal};
 use super::progress::EventProgress;
 use super::rmobility::RMobility;
 use super::tiebreak::{Context, Criterion, Figure, TiebreakChain, TiedRest, break_tie};
@@ -151,7 +151,7 @@ impl Standings {
         let is_played_on = tie == TieOfTwo::PlayedOn && field.indices().count() == 2;
         let context = Context::new(field);
         let (mut ranked, out): (Vec<EngineIx>, Vec<EngineIx>) =
-            field.indices().partition(|engine| field.out(*engine).is_none());
+            field.indices().partition(|engine| field.removal(*engine).is_none());
         ranked.sort_by_key(|engine| std::cmp::Reverse(context.points[engine.at()]));
 
         let mut places: Vec<(EngineIx, Place)> = Vec::new();
@@ -171,8 +171,8 @@ impl Standings {
             }
         }
         places.extend(out.into_iter().map(|engine| {
-            let place = match field.out(engine) {
-                Some(Out::Withdrawn(_)) => Place::Withdrawn,
+            let place = match field.removal(engine) {
+                Some(Removal::Withdrawn(_)) => Place::Withdrawn,
                 _ => Place::Disqualified,
             };
             (engine, place)
@@ -267,7 +267,8 @@ fn row(
         .iter()
         .copied()
         .filter(|other| {
-            field.out(*other).is_none() && context.points[other.at()] == context.points[engine.at()]
+            field.removal(*other).is_none()
+                && context.points[other.at()] == context.points[engine.at()]
         })
         .collect();
     let mut tallies = [ColourTally::default(), ColourTally::default()];

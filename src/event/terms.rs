@@ -158,13 +158,13 @@ impl<'de> Deserialize<'de> for InterruptionRule {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(untagged, expecting = "\"new\", \"old\", \"none\" or { within = 0.08 }")]
 pub(in crate::event) enum RawDrawRule {
-    Named(Named),
-    Own(Own),
+    Named(NamedDrawRule),
+    Custom(CustomDrawRule),
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::event) enum Named {
+pub(in crate::event) enum NamedDrawRule {
     New,
     Old,
     None,
@@ -173,7 +173,7 @@ pub(in crate::event) enum Named {
 /// The old rule with numbers of its own.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(in crate::event) struct Own {
+pub(in crate::event) struct CustomDrawRule {
     within: f64,
     plies: Option<NonZeroU32>,
     after_moves: Option<u32>,
@@ -249,10 +249,10 @@ pub(in crate::event) fn plain(control: &Spanned<TimeControl>) -> Result<TimeCont
 
 fn draw_rule(raw: RawDrawRule) -> Result<Option<DrawRule>, String> {
     Ok(match raw {
-        RawDrawRule::Named(Named::New) => Some(DrawRule::NEW),
-        RawDrawRule::Named(Named::Old) => Some(DrawRule::OLD),
-        RawDrawRule::Named(Named::None) => None,
-        RawDrawRule::Own(Own { within, plies, after_moves }) => Some(DrawRule::Old {
+        RawDrawRule::Named(NamedDrawRule::New) => Some(DrawRule::NEW),
+        RawDrawRule::Named(NamedDrawRule::Old) => Some(DrawRule::OLD),
+        RawDrawRule::Named(NamedDrawRule::None) => None,
+        RawDrawRule::Custom(CustomDrawRule { within, plies, after_moves }) => Some(DrawRule::Old {
             level: hundredths(within).ok_or_else(|| pawns(within))?,
             plies: Ply(plies.map_or(10, NonZeroU32::get)),
             after_moves: after_moves.unwrap_or(35),

@@ -7,30 +7,23 @@ use crate::game::play::PlayerLost;
 /// The option of UCI without which an engine is not told castling as Chess960 has it.
 const OPTION: &str = "UCI_Chess960";
 
-/// True if an engine offers an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Offer {
-    Yes,
-    No,
-}
-
 /// The setting that an engine is told before a game of Chess960, or of classical chess after one.
 #[derive(Clone, Debug)]
-pub(super) struct Switch {
+pub(super) struct CastlingSwitch {
     /// The option as it announced it.
     option: Option<String>,
     told: CastlingMode,
 }
 
-impl Switch {
+impl CastlingSwitch {
     /// Of an engine that announced these options.
-    pub(super) fn of<'a>(mut announced: impl Iterator<Item = &'a str>) -> Switch {
+    pub(super) fn of<'a>(mut announced: impl Iterator<Item = &'a str>) -> CastlingSwitch {
         let option = announced.find(|name| name.eq_ignore_ascii_case(OPTION));
-        Switch { option: option.map(str::to_owned), told: CastlingMode::Standard }
+        CastlingSwitch { option: option.map(str::to_owned), told: CastlingMode::Standard }
     }
 
-    pub(super) fn offer(&self) -> Offer {
-        if self.option.is_some() { Offer::Yes } else { Offer::No }
+    pub(super) fn is_offered(&self) -> bool {
+        self.option.is_some()
     }
 
     /// The line that is due before a game; none where it plays so already.
@@ -54,12 +47,12 @@ mod tests {
     #[test]
     fn it_is_told_where_it_changes_by_the_engines_own_name() {
         let [standard, chess960] = [CastlingMode::Standard, CastlingMode::Chess960];
-        let mut switch = Switch::of(["Hash", "uci_chess960"].into_iter());
-        assert_eq!(switch.offer(), Offer::Yes);
+        let mut switch = CastlingSwitch::of(["Hash", "uci_chess960"].into_iter());
+        assert!(switch.is_offered());
         let told = [standard, chess960, chess960, standard].map(|mode| switch.line(mode));
         let value = |value| Ok(format!("setoption name uci_chess960 value {value}\n"));
         assert_eq!(told, [Ok(String::new()), value(true), Ok(String::new()), value(false)]);
-        let mut without = Switch::of(["Hash"].into_iter());
+        let mut without = CastlingSwitch::of(["Hash"].into_iter());
         assert_eq!(without.line(standard), Ok(String::new()));
         assert!(matches!(without.line(chess960), Err(PlayerLost::NotStarted(_))));
     }

@@ -39,9 +39,9 @@ pub(crate) struct Dialogue {
     writer: JoinHandle<io::Result<()>>,
 }
 
-/// The place where one process's lines are handed on.
+/// Hands the lines of one process to the writer.
 #[derive(Clone, Debug)]
-pub(super) struct Tap {
+pub(super) struct DialogueSender {
     lines: SyncSender<Line>,
     missed: Arc<AtomicU64>,
     /// Lines of all engines that are handed on and not written yet.
@@ -93,8 +93,8 @@ impl Dialogue {
     }
 
     /// The place for an engine's lines, stamped as the events of the match are.
-    pub(super) fn tap(&self, engine: &str, epoch: Monotonic) -> Tap {
-        Tap {
+    pub(super) fn sender(&self, engine: &str, epoch: Monotonic) -> DialogueSender {
+        DialogueSender {
             lines: self.lines.clone(),
             missed: Arc::clone(&self.missed),
             waiting: Arc::clone(&self.waiting),
@@ -114,7 +114,7 @@ impl Dialogue {
     }
 }
 
-impl Tap {
+impl DialogueSender {
     /// The game to which the lines from now on belong. It begins when there is room for them: no clock runs yet.
     pub(super) fn begin(&self, game: usize) {
         self.game.store(game, Ordering::Relaxed);
@@ -156,28 +156,28 @@ impl Tap {
     }
 }
 
-impl Observer for Option<Tap> {
+impl Observer for Option<DialogueSender> {
     fn sent(&mut self, text: &[u8]) {
-        if let Some(tap) = self {
-            tap.put_all(Speaker::Sent, text);
+        if let Some(sender) = self {
+            sender.put_all(Speaker::Sent, text);
         }
     }
 
     fn received(&mut self, at: Instant, line: &[u8]) {
-        if let Some(tap) = self {
-            tap.put(at, Speaker::Received, line);
+        if let Some(sender) = self {
+            sender.put(at, Speaker::Received, line);
         }
     }
 
     fn stderr(&mut self, chunk: &[u8]) {
-        if let Some(tap) = self {
-            tap.put_all(Speaker::Stderr, chunk);
+        if let Some(sender) = self {
+            sender.put_all(Speaker::Stderr, chunk);
         }
     }
 
     fn note(&mut self, text: &str) {
-        if let Some(tap) = self {
-            tap.put(Instant::now(), Speaker::Note, text.as_bytes());
+        if let Some(sender) = self {
+            sender.put(Instant::now(), Speaker::Note, text.as_bytes());
         }
     }
 }
@@ -241,14 +241,15 @@ fn gap(lines: u64) -> String {
 mod tests {
     use super::*;
 
-    fn tap(room: usize) -> (Option<Tap>, Receiver<Line>, Arc<AtomicU64>) {
+    fn sender(room: usize) -> (Option<DialogueSender>, Receiver<Line>, Arc<AtomicU64>) {
         let (lines, heard) = mpsc::sync_channel(room);
         let missed = Arc::new(AtomicU64::new(0));
         let (engine, game) = ("A".into(), Arc::default());
         let own = Arc::clone(&missed);
         let waiting = Arc::default();
-        let tap = Tap { lines, missed: own, waiting, engine, game, epoch: Monotonic::start() };
-        (Some(tap), heard, missed)
+        let sender =
+            DialogueSender { lines, missed: own, waiting, engine, game, epoch: Monotonic::start() };
+        (Some(sender), heard, missed)
     }
 
     fn written(heard: &Receiver<Line>, missed: &AtomicU64, most: u64) -> Vec<String> {
@@ -261,7 +262,7 @@ mod tests {
 
     #[test]
     fn lines_without_room_are_counted_where_they_are_missing() {
-        let (mut full, heard, missed) = tap(2);
+        let (mut full, heard, missed) = sender(2);
         full.sent(b"uci\nisready\n");
         full.received(Instant::now(), b"uciok");
         full.received(Instant::now(), b"readyok");
@@ -280,7 +281,7 @@ mod tests {
 
     #[test]
     fn what_engines_say_is_bounded_and_harmless_and_ours_is_whole() {
-        let (mut log, heard, missed) = tap(9);
+        let (mut log, heard, missed) = sender(9);
         log.as_ref().unwrap().begin(41);
         log.received(Instant::now(), &[b'x'; LONGEST_HEARD + 7]);
         log.received(Instant::now(), b"\x1b[2J");
@@ -295,7 +296,7 @@ mod tests {
     /// The thread would wait for a minute here if it were not let go.
     #[test]
     fn a_game_begins_when_there_is_room_for_its_lines() {
-        let (log, heard, _) = tap(MOST_WAITING);
+        let (log, heard, _) = sender(MOST_WAITING);
         let log = log.unwrap();
         for _ in 0..=ENOUGH_ROOM {
             log.put(Instant::now(), Speaker::Sent, b"x");
@@ -320,7 +321,7 @@ mod tests {
 
     #[test]
     fn the_file_has_an_end() {
-        let (mut log, heard, missed) = tap(9);
+        let (mut log, heard, missed) = sender(9);
         for _ in 0..5 {
             log.note("0123456789");
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::chess960::Offer;
 use super::engine::{Engine, EngineBounds};
 use super::seat::EngineSeat;
 use crate::engine::stop::{Stop, StopLevel};
@@ -28,7 +27,7 @@ pub(crate) fn without_chess960(
             None,
             None,
         );
-        if seat.offers_chess960() == Some(Offer::No) {
+        if seat.offers_chess960() == Some(false) {
             without.push(engine.name.clone());
         }
         seat.quit();

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use shakmaty::CastlingMode;
 
-use super::chess960::{Offer, Switch};
-use super::dialogue::Tap;
+use super::chess960::CastlingSwitch;
+use super::dialogue::DialogueSender;
 use super::engine::{Engine, EngineBounds, LostEngine, Missing};
 use super::heartbeat::{BootMoment, Heartbeat};
 use super::pondering::PonderWaits;
@@ -68,13 +68,13 @@ pub(super) struct EngineSeat<'a> {
     /// True if a question to it was broken off, since all was to stop.
     interrupted: bool,
     /// The place for its dialogue, where that is kept.
-    log: Option<Tap>,
+    log: Option<DialogueSender>,
 }
 
 struct Live {
-    wire: Wire<Option<Tap>>,
+    wire: Wire<Option<DialogueSender>>,
     process: Box<dyn EngineProcess>,
-    switch: Switch,
+    switch: CastlingSwitch,
 }
 
 impl<'a> EngineSeat<'a> {
@@ -84,7 +84,7 @@ impl<'a> EngineSeat<'a> {
         bounds: EngineBounds,
         stop: Stop,
         heartbeat: Option<&'a (Heartbeat, Duration)>,
-        log: Option<Tap>,
+        log: Option<DialogueSender>,
     ) -> EngineSeat<'a> {
         EngineSeat {
             engine,
@@ -165,7 +165,7 @@ impl<'a> EngineSeat<'a> {
         let (process, pipes) = process::start(&self.engine.start)?;
         let wire = Wire::new(pipes, self.stop.clone(), self.log.clone())
             .map_err(|why| PlayerLost::Host(format!("the pipes to it cannot be used: {why}")))?;
-        self.live = Some(Live { wire, process, switch: Switch::of(std::iter::empty()) });
+        self.live = Some(Live { wire, process, switch: CastlingSwitch::of(std::iter::empty()) });
         let mut announced = Vec::new();
         let greeting: String = self
             .engine
@@ -180,7 +180,7 @@ impl<'a> EngineSeat<'a> {
             }
         })?;
         if let Some(live) = &mut self.live {
-            live.switch = Switch::of(announced.iter().map(|option| option.name.as_str()));
+            live.switch = CastlingSwitch::of(announced.iter().map(|option| option.name.as_str()));
         }
         let mut text = String::new();
         for (name, value) in &self.engine.options {
@@ -213,9 +213,9 @@ impl<'a> EngineSeat<'a> {
     }
 
     /// Starts it and looks whether it offers Chess960; none where it does not start.
-    pub(super) fn offers_chess960(&mut self) -> Option<Offer> {
+    pub(super) fn offers_chess960(&mut self) -> Option<bool> {
         self.try_start(Instant::now() + self.bounds.startup).ok()?;
-        self.live.as_ref().map(|live| live.switch.offer())
+        self.live.as_ref().map(|live| live.switch.is_offered())
     }
 
     /// Sends and waits for a line; a failure here is one of starting.
@@ -349,7 +349,7 @@ pub(super) struct QuitLate;
 
 /// Sends and reads until a line begins with `answer`.
 fn converse(
-    wire: &mut Wire<Option<Tap>>,
+    wire: &mut Wire<Option<DialogueSender>>,
     text: &[u8],
     answer: &[u8],
     deadline: Instant,

@@ -234,7 +234,7 @@ impl<'a> Worker<'a> {
             shared.game.bounds,
             shared.stop.clone(),
             shared.heartbeat.as_ref(),
-            log.map(|log| log.tap(&engine.name, shared.epoch)),
+            log.map(|log| log.sender(&engine.name, shared.epoch)),
         )
     }
 

@@ -9,21 +9,21 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::watch;
 
 use super::changes::{self, VisitorStream};
-use super::{Shelf, Stored, packed};
+use super::{SiteFiles, Stored, packed};
 
-/// The way to the files.
+/// Answers requests from the files.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct Responder {
     names: Option<Vec<String>>,
-    shelf: watch::Receiver<Shelf>,
+    site: watch::Receiver<SiteFiles>,
     /// Tells this server from one before it.
     began: u128,
 }
 
-impl Door {
-    pub(super) fn new(names: Option<Vec<String>>, shelf: watch::Receiver<Shelf>) -> Door {
+impl Responder {
+    pub(super) fn new(names: Option<Vec<String>>, site: watch::Receiver<SiteFiles>) -> Responder {
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Door { names, shelf, began: began.as_millis() }
+        Responder { names, site, began: began.as_millis() }
     }
 
     /// True if a request may come under this host name. A page elsewhere whose name is made to lead here does not get
@@ -47,9 +47,9 @@ type Body = Either<Full<Bytes>, VisitorStream>;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-pub(super) fn answer(door: &Door, question: &Request<Incoming>) -> Response<Body> {
+pub(super) fn answer(responder: &Responder, question: &Request<Incoming>) -> Response<Body> {
     let headers = question.headers();
-    let mut response = if !door.knows(headers.get(header::HOST)) {
+    let mut response = if !responder.knows(headers.get(header::HOST)) {
         words(StatusCode::MISDIRECTED_REQUEST, "this server goes by another name; see --name\n")
     } else if ![Method::GET, Method::HEAD].contains(question.method()) {
         let mut refused =
@@ -57,7 +57,7 @@ pub(super) fn answer(door: &Door, question: &Request<Incoming>) -> Response<Body
         refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         refused
     } else {
-        read(door, question.method(), question.uri().path(), headers)
+        read(responder, question.method(), question.uri().path(), headers)
     };
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -71,7 +71,7 @@ pub(super) fn answer(door: &Door, question: &Request<Incoming>) -> Response<Body
     response
 }
 
-fn read(door: &Door, method: &Method, path: &str, headers: &HeaderMap) -> Response<Body> {
+fn read(responder: &Responder, method: &Method, path: &str, headers: &HeaderMap) -> Response<Body> {
     let name = match path.strip_prefix('/').unwrap_or(path) {
         "" => "index.html",
         name => name,
@@ -79,13 +79,15 @@ fn read(door: &Door, method: &Method, path: &str, headers: &HeaderMap) -> Respon
     if name == "changes" {
         let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
         let stream = match *method {
-            Method::GET => Either::Right(changes::stream(door.shelf.clone(), door.began, last)),
+            Method::GET => {
+                Either::Right(changes::stream(responder.site.clone(), responder.began, last))
+            }
             _ => Either::Left(Full::default()),
         };
         return with_type(Response::new(stream), "text/event-stream");
     }
     // The name is looked up as it stands: there is no path, so none can lead anywhere else.
-    let found = door.shelf.borrow().files.get(name).cloned();
+    let found = responder.site.borrow().files.get(name).cloned();
     match found {
         Some(stored) => file(&stored, name, method, headers),
         None => words(StatusCode::NOT_FOUND, "there is no such page; the event is at /\n"),
@@ -155,9 +157,9 @@ fn with_type(mut response: Response<Body>, kind: &'static str) -> Response<Body>
 mod tests {
     use super::*;
 
-    fn door(names: Option<&[&str]>) -> Door {
+    fn responder(names: Option<&[&str]>) -> Responder {
         let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        Door::new(names, watch::Sender::new(Shelf::default()).subscribe())
+        Responder::new(names, watch::Sender::new(SiteFiles::default()).subscribe())
     }
 
     #[test]
@@ -202,7 +204,7 @@ mod tests {
 
     #[test]
     fn only_names_that_are_known_get_in() {
-        let some = door(Some(&["localhost", "[::1]", "tv.example"]));
+        let some = responder(Some(&["localhost", "[::1]", "tv.example"]));
         let knows = |host: &'static str| some.knows(Some(&HeaderValue::from_static(host)));
         for host in ["localhost", "LOCALHOST:4096", "[::1]:80", "[::1]", "tv.example:443"] {
             assert!(knows(host), "{host}");
@@ -211,6 +213,6 @@ mod tests {
             assert!(!knows(host), "{host}");
         }
         assert!(!some.knows(None));
-        assert!(door(None).knows(None));
+        assert!(responder(None).knows(None));
     }
 }

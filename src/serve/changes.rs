@@ -8,7 +8,7 @@ use http_body_util::channel::{Channel, Sender};
 use hyper::body::{Body, Bytes, Frame};
 use tokio::sync::watch;
 
-use super::{Shelf, Version};
+use super::{SiteFiles, Version};
 
 /// A word that says nothing, so that the ways in between stay open and a dead visitor is found out.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -33,13 +33,13 @@ impl Body for VisitorStream {
 
 /// Begins a stream. Whoever comes back with the number of the last word that it heard is told what it has missed.
 pub(super) fn stream(
-    shelf: watch::Receiver<Shelf>,
+    site: watch::Receiver<SiteFiles>,
     began: u128,
     last: Option<&str>,
 ) -> VisitorStream {
     let (sender, body) = Channel::new(1);
     let heard = last.and_then(|last| known(last, began));
-    tokio::spawn(tell(shelf, began, heard, sender));
+    tokio::spawn(tell(site, began, heard, sender));
     VisitorStream(body)
 }
 
@@ -52,16 +52,16 @@ fn known(id: &str, began: u128) -> Option<Version> {
 }
 
 async fn tell(
-    mut shelf: watch::Receiver<Shelf>,
+    mut site: watch::Receiver<SiteFiles>,
     began: u128,
     mut heard: Option<Version>,
     mut sender: Sender<Bytes>,
 ) {
     loop {
         // A change that came meanwhile is told with the next: only the last counts.
-        let news = |shelf: &Shelf| heard != Some(shelf.version);
-        let text = match tokio::time::timeout(SILENCE, shelf.wait_for(news)).await {
-            Ok(Ok(shelf)) => word(began, heard.replace(shelf.version), shelf.version),
+        let changed = |site: &SiteFiles| heard != Some(site.version);
+        let text = match tokio::time::timeout(SILENCE, site.wait_for(changed)).await {
+            Ok(Ok(site)) => word(began, heard.replace(site.version), site.version),
             Ok(Err(_)) => return,
             Err(_) => ":\n\n".to_owned(),
         };

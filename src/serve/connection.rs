@@ -12,8 +12,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
-use super::answer::{Door, answer};
-use super::{Shelf, VisitorTerms};
+use super::answer::{Responder, answer};
+use super::{SiteFiles, VisitorTerms};
 
 /// So long a visitor may take to ask, and may stay silent between two questions.
 const ASKING: Duration = Duration::from_secs(10);
@@ -28,12 +28,12 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 30\r\ncon
 pub(super) async fn accept(
     listener: TcpListener,
     terms: VisitorTerms,
-    shelf: watch::Receiver<Shelf>,
+    site: watch::Receiver<SiteFiles>,
     mut stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    tokio::spawn(doorkeeper(listener, terms, shelf));
+    tokio::spawn(accept_visitors(listener, terms, site));
     // Nobody can ask for it any more where the other end is gone, and it goes on.
     if stop.wait_for(|stop| *stop).await.is_err() {
         std::future::pending::<()>().await;
@@ -41,13 +41,13 @@ pub(super) async fn accept(
     Ok(())
 }
 
-async fn doorkeeper(
+async fn accept_visitors(
     listener: tokio::net::TcpListener,
     terms: VisitorTerms,
-    shelf: watch::Receiver<Shelf>,
+    site: watch::Receiver<SiteFiles>,
 ) {
     let places = Arc::new(Semaphore::new(terms.visitors.get()));
-    let door = Arc::new(Door::new(terms.names, shelf));
+    let responder = Arc::new(Responder::new(terms.names, site));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(RESPITE).await;
@@ -57,9 +57,9 @@ async fn doorkeeper(
             turn_away(stream);
             continue;
         };
-        let door = Arc::clone(&door);
+        let responder = Arc::clone(&responder);
         tokio::spawn(async move {
-            let _ = tokio::time::timeout(LONGEST, visit(stream, door)).await;
+            let _ = tokio::time::timeout(LONGEST, visit(stream, responder)).await;
             drop(place);
         });
     }
@@ -74,13 +74,13 @@ fn turn_away(stream: TcpStream) {
 }
 
 /// Answers one connection's questions. A visitor that goes away is no error of ours.
-async fn visit(stream: TcpStream, door: Arc<Door>) {
+async fn visit(stream: TcpStream, responder: Arc<Responder>) {
     let _ = stream.set_nodelay(true);
     let limit = u32::try_from(READING.as_millis()).unwrap_or(u32::MAX);
     let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, limit);
     let service = service_fn(move |question| {
-        let door = Arc::clone(&door);
-        async move { Ok::<_, Infallible>(answer(&door, &question)) }
+        let responder = Arc::clone(&responder);
+        async move { Ok::<_, Infallible>(answer(&responder, &question)) }
     });
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())

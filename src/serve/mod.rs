@@ -48,7 +48,7 @@ impl Stored {
 
 /// The files, and how often they have changed.
 #[derive(Clone, Debug, Default)]
-struct Shelf {
+struct SiteFiles {
     files: Arc<BTreeMap<String, Arc<Stored>>>,
     version: Version,
 }
@@ -56,15 +56,15 @@ struct Shelf {
 /// A counter of the changes of the files, by which visitors are told of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Version {
-    /// The number of [`News::Live`] changes.
+    /// The number of [`ChangeNotice::Live`] changes.
     live: u64,
-    /// The number of [`News::Event`] changes.
+    /// The number of [`ChangeNotice::Event`] changes.
     event: u64,
 }
 
-/// The news that visitors are told of a change.
+/// What visitors are told of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum ChangeNotice {
     /// None: they are told at the next change.
     None,
     /// A move was made.
@@ -75,24 +75,24 @@ pub(crate) enum News {
 
 /// Puts files before visitors.
 #[derive(Debug)]
-pub(crate) struct SitePublisher(watch::Sender<Shelf>);
+pub(crate) struct SitePublisher(watch::Sender<SiteFiles>);
 
 impl Default for SitePublisher {
     fn default() -> SitePublisher {
-        SitePublisher(watch::Sender::new(Shelf::default()))
+        SitePublisher(watch::Sender::new(SiteFiles::default()))
     }
 }
 
 impl SitePublisher {
     /// Puts these files in the place of those of the same names.
-    pub(crate) fn put(&self, files: Vec<(String, String)>, news: News) {
+    pub(crate) fn put(&self, files: Vec<(String, String)>, notice: ChangeNotice) {
         let stored: Vec<_> = files.into_iter().map(stored).collect();
-        self.change(news, |files| files.extend(stored));
+        self.change(notice, |files| files.extend(stored));
     }
 
     /// Takes a file away; no visitor is told of it.
     pub(crate) fn take(&self, name: &str) {
-        self.change(News::None, |files| drop(files.remove(name)));
+        self.change(ChangeNotice::None, |files| drop(files.remove(name)));
     }
 
     /// The text of a file as it is shown.
@@ -105,10 +105,10 @@ impl SitePublisher {
         &self,
         files: Vec<(String, String)>,
         stays: impl Fn(&str) -> bool,
-        news: News,
+        notice: ChangeNotice,
     ) {
         let stored: Vec<_> = files.into_iter().map(stored).collect();
-        self.change(news, |files| {
+        self.change(notice, |files| {
             files.retain(|name, _| stays(name));
             for (name, file) in stored {
                 files.entry(name).or_insert(file);
@@ -118,16 +118,20 @@ impl SitePublisher {
 
     /// Takes away all files with such a name; their visitors are told with the next news.
     pub(crate) fn take_all(&self, is_one: impl Fn(&str) -> bool) {
-        self.change(News::None, |files| files.retain(|name, _| !is_one(name)));
+        self.change(ChangeNotice::None, |files| files.retain(|name, _| !is_one(name)));
     }
 
-    fn change(&self, news: News, change: impl FnOnce(&mut BTreeMap<String, Arc<Stored>>)) {
-        self.0.send_modify(|shelf| {
-            change(Arc::make_mut(&mut shelf.files));
-            match news {
-                News::None => {}
-                News::Live => shelf.version.live += 1,
-                News::Event => shelf.version.event += 1,
+    fn change(
+        &self,
+        notice: ChangeNotice,
+        change: impl FnOnce(&mut BTreeMap<String, Arc<Stored>>),
+    ) {
+        self.0.send_modify(|site| {
+            change(Arc::make_mut(&mut site.files));
+            match notice {
+                ChangeNotice::None => {}
+                ChangeNotice::Live => site.version.live += 1,
+                ChangeNotice::Event => site.version.event += 1,
             }
         });
     }
@@ -144,8 +148,8 @@ impl SitePublisher {
     ) -> io::Result<()> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
-        let shelf = self.0.subscribe();
-        runtime.block_on(connection::accept(listener, terms, shelf, stop))
+        let site = self.0.subscribe();
+        runtime.block_on(connection::accept(listener, terms, site, stop))
     }
 }
 

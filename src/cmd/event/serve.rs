@@ -18,7 +18,7 @@ use crate::event::broadcast::{BroadcastGame, EventChanges};
 use crate::event::config::EventConfig;
 use crate::model::exit::Exit;
 use crate::model::text::escape;
-use crate::serve::{News, SitePublisher, VisitorTerms};
+use crate::serve::{ChangeNotice, SitePublisher, VisitorTerms};
 use crate::view::site::Site;
 
 /// The interval between two looks for moves; a move is told so much later at most.
@@ -55,7 +55,7 @@ pub(super) fn run(
     let address = listener.local_addr().context("the address of the socket")?;
     let (stopper, stop) = watch::channel(false);
     let stopper = Arc::new(stopper);
-    let ends = Ends(Arc::clone(&stopper));
+    let ends = EndServerOnDrop(Arc::clone(&stopper));
     // Where it cannot be installed (it has been before, in a test), the signal ends the process at once.
     let _ = ctrlc::set_handler(move || {
         stopper.send_replace(true);
@@ -97,9 +97,9 @@ fn names(address: SocketAddr, more: &[String]) -> Option<Vec<String>> {
 
 /// Ends the server with whoever holds it: pages that nobody writes any more must not be shown as those of now.
 #[derive(Clone)]
-struct Ends(Arc<watch::Sender<bool>>);
+struct EndServerOnDrop(Arc<watch::Sender<bool>>);
 
-impl Drop for Ends {
+impl Drop for EndServerOnDrop {
     fn drop(&mut self) {
         self.0.send_replace(true);
     }
@@ -108,7 +108,7 @@ impl Drop for Ends {
 /// Looks again and again, on a thread of its own; each look says when the next is due.
 fn follow(
     name: &str,
-    ends: Ends,
+    ends: EndServerOnDrop,
     mut look: impl FnMut() -> Duration + Send + 'static,
 ) -> anyhow::Result<()> {
     let thread = thread::Builder::new().name(name.into());
@@ -191,7 +191,7 @@ impl MoveDesk {
         });
         let ended = games.iter().filter(|game| !game.is_open());
         let ended: Vec<String> = ended.map(|game| Site::live_file(game)).collect();
-        self.publisher.put(site.live_files(&games), News::Live);
+        self.publisher.put(site.live_files(&games), ChangeNotice::Live);
         self.ended.extend(ended);
         while self.ended.len() > ENDED {
             if let Some(name) = self.ended.pop_front() {
@@ -234,16 +234,16 @@ impl PageDesk {
             files.push(("live.pgn".into(), site.live_pgn()));
             // The files of moves are the other thread's, which may be ahead of this one; it has none before the first game.
             files.extend(site.live_files(&[]));
-            self.publisher.replace(files, Site::is_live_file, News::Event);
+            self.publisher.replace(files, Site::is_live_file, ChangeNotice::Event);
         } else {
             let mut files = site.event_files();
             files.push(("live.pgn".into(), site.live_pgn()));
             let games = waits.games.iter().filter_map(|key| site.broadcast.games.get(key));
             files.extend(games.flat_map(|game| site.game_files(game)));
-            self.publisher.put(files, News::None);
+            self.publisher.put(files, ChangeNotice::None);
             if waits.has_turned {
                 let all = all_games(&site, &self.publisher);
-                self.publisher.put(vec![("games.pgn".into(), all)], News::Event);
+                self.publisher.put(vec![("games.pgn".into(), all)], ChangeNotice::Event);
             }
         }
         self.next = Instant::now() + SHARE * began.elapsed();
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_server_ends_with_the_thread_that_writes_its_pages() {
         let (stopper, stop) = watch::channel(false);
-        let ends = Ends(Arc::new(stopper));
+        let ends = EndServerOnDrop(Arc::new(stopper));
         let thread = thread::spawn(move || {
             let _ends = ends;
             panic!("on purpose");

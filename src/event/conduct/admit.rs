@@ -13,10 +13,10 @@ use crate::model::text::shown;
 use crate::model::verdict::Verdict;
 use crate::runner::Engine;
 
-/// The entries that have been through the gate.
-pub(super) enum Passage {
-    /// All of them.
-    Whole,
+/// The end of a run of the gate.
+pub(super) enum GateEnd {
+    /// Every entry has a decision.
+    AllDecided,
     /// The event was asked to stop before.
     Stopped,
 }
@@ -47,7 +47,7 @@ impl Conductor<'_> {
         }
         let new: Vec<&Entrant> = new.into_iter().filter_map(|index| entrants.get(index)).collect();
         let (mut refused, mut undecided) = (Vec::new(), true);
-        let passage = self.through_the_gate(&new, |conductor, admission| match admission {
+        let end = self.through_the_gate(&new, |conductor, admission| match admission {
             Admission::Admitted(receipt) => conductor.freeze(receipt),
             Admission::Refused(report) => {
                 conductor.audience.refused(&report);
@@ -57,12 +57,12 @@ impl Conductor<'_> {
                 Ok(())
             }
         })?;
-        Ok(match passage {
-            Passage::Stopped => Err(EventOutcome::Paused),
-            Passage::Whole if !refused.is_empty() => {
+        Ok(match end {
+            GateEnd::Stopped => Err(EventOutcome::Paused),
+            GateEnd::AllDecided if !refused.is_empty() => {
                 Err(EventOutcome::Refused { entries: refused, undecided })
             }
-            Passage::Whole => {
+            GateEnd::AllDecided => {
                 Ok(entrants.iter().map(|entrant| entrant.engine(self.config)).collect())
             }
         })
@@ -73,12 +73,12 @@ impl Conductor<'_> {
         &mut self,
         entrants: &[&Entrant],
         mut take: impl FnMut(&mut Self, Admission) -> Result<(), EventError>,
-    ) -> Result<Passage, EventError> {
+    ) -> Result<GateEnd, EventError> {
         let candidates: Vec<_> = entrants.iter().filter_map(|one| one.candidate()).collect();
         let count = candidates.len();
         let watch = self.audience.gate_opens(Gate::concurrency().workers(count), count);
         let gate = Gate::open(candidates, watch)?;
-        let mut passage = Ok(Passage::Whole);
+        let mut end = Ok(GateEnd::AllDecided);
         for entrant in entrants {
             let decided = match entrant.candidate() {
                 None => Ok(Admission::Admitted(entrant.trusted())),
@@ -87,20 +87,20 @@ impl Conductor<'_> {
                         judged.and_then(|report| entrant.admission(self.config, report))
                     }
                     None => {
-                        passage = Ok(Passage::Stopped);
+                        end = Ok(GateEnd::Stopped);
                         break;
                     }
                 },
             };
             let taken = decided.map_err(EventError::from).and_then(|one| take(self, one));
             if let Err(error) = taken {
-                passage = Err(error);
+                end = Err(error);
                 break;
             }
         }
         self.audience.gate_closes();
         let stopped = self.stop.level() != StopLevel::GoOn;
-        passage.map(|passage| if stopped { Passage::Stopped } else { passage })
+        end.map(|end| if stopped { GateEnd::Stopped } else { end })
     }
 
     /// Keeps the receipt of an entry that plays from now on.

@@ -36,7 +36,7 @@ use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
 use names::slug;
-pub(crate) use template::{Contestants, Like, NoEntries, books_of, template};
+pub(crate) use template::{Contestants, EventTemplate, NoEntries, books_of, template};
 
 /// An error that keeps an event from being played as it is written.
 #[derive(Debug, thiserror::Error)]
@@ -360,9 +360,10 @@ impl EventConfig {
             return Err((raw.event.span(), what.into()));
         }
         let entries = entries(list, here, files)?;
-        let of_all = stages::OfAll { terms, crash_limit: raw.crash_limit, variant: raw.variant };
+        let defaults =
+            stages::StageDefaults { terms, crash_limit: raw.crash_limit, variant: raw.variant };
         let span = raw.stage.span();
-        let (stages, previous) = stages::read(raw.stage, here, &entries, &of_all)?;
+        let (stages, previous) = stages::read(raw.stage, here, &entries, &defaults)?;
         let asks = stages.iter().find(|stage| stage.terms.tables == AskTables::All);
         if let (Some(stage), true) = (asks, raw.syzygy.is_empty()) {
             let what = format!(

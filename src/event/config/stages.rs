@@ -35,7 +35,7 @@ pub(super) fn format(raw: Spanned<RawFormat>) -> Result<StageFormat, TextMistake
 }
 
 /// The terms of each stage that does not say otherwise.
-pub(super) struct OfAll {
+pub(super) struct StageDefaults {
     pub(super) terms: StageTerms,
     pub(super) crash_limit: Option<NonZeroU32>,
     pub(super) variant: Option<Spanned<Variant>>,
@@ -54,7 +54,7 @@ pub(super) fn read(
     raw: Spanned<Vec<RawStage>>,
     here: &Path,
     entries: &[EventEntry],
-    of_all: &OfAll,
+    defaults: &StageDefaults,
 ) -> Result<(Vec<Stage>, Vec<Previous>), TextMistake> {
     let span = raw.span();
     let raw = raw.into_inner();
@@ -64,7 +64,7 @@ pub(super) fn read(
     let mut named = BTreeSet::new();
     for (one, taken) in raw.into_iter().zip(taken) {
         let mut before = Before { stages: &stages, entries, events: &events, named };
-        let stage = stage(one, here, taken, of_all, &mut before)?;
+        let stage = stage(one, here, taken, defaults, &mut before)?;
         named = before.named;
         stages.push(stage);
     }
@@ -140,7 +140,7 @@ fn stage(
     one: RawStage,
     here: &Path,
     taken: Taken,
-    of_all: &OfAll,
+    defaults: &StageDefaults,
     before: &mut Before<'_>,
 ) -> Result<Stage, TextMistake> {
     let number = before.stages.len();
@@ -148,7 +148,7 @@ fn stage(
     if before.stages.iter().any(|stage| slug(&stage.name) == slug(one.name.get_ref())) {
         return Err((one.name.span(), "another stage is called the same".into()));
     }
-    let variant = variant(&one, of_all, before.entries)?;
+    let variant = variant(&one, defaults, before.entries)?;
     let known = |name: &str| before.stages.iter().position(|stage| stage.name == name);
     let Sources { places: from, previous, tied: breaks_ties_of } =
         sources(&one, number, known, before.events, before.entries)?;
@@ -182,11 +182,11 @@ fn stage(
                 .map_or(Ok(()), |why| Err((terms.span(), format!("no crash-limit here: {why}"))))?;
             terms.get_ref().crash_limit
         }
-        _ => of_all.crash_limit.filter(|_| without_disqualification(&format).is_none()),
+        _ => defaults.crash_limit.filter(|_| without_disqualification(&format).is_none()),
     };
     let terms = match &one.terms {
-        Some(own) => of_all.terms.with(own.get_ref())?,
-        None => of_all.terms,
+        Some(own) => defaults.terms.with(own.get_ref())?,
+        None => defaults.terms,
     };
     let policy = match (one.book_policy.as_ref().map(|policy| *policy.get_ref()), &format) {
         (Some(RawPolicy::FirstBookless), StageFormat::Of(_)) => {
@@ -310,8 +310,12 @@ fn clocks_after(format: &RawFormat) -> Result<Vec<Option<TimeControl>>, TextMist
 }
 
 /// The kind of chess of a stage.
-fn variant(one: &RawStage, of_all: &OfAll, entries: &[EventEntry]) -> Result<Variant, TextMistake> {
-    let own = one.variant.as_ref().or(of_all.variant.as_ref());
+fn variant(
+    one: &RawStage,
+    defaults: &StageDefaults,
+    entries: &[EventEntry],
+) -> Result<Variant, TextMistake> {
+    let own = one.variant.as_ref().or(defaults.variant.as_ref());
     let variant = own.map_or(Variant::Standard, |variant| *variant.get_ref());
     if let (Some(own), true) = (own, variant.is_chess960())
         && let Some(entry) = entries.iter().find(|entry| entry.trusted.is_none())

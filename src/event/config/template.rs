@@ -114,7 +114,7 @@ updates = false
 
 /// The events that `gate4k event new` can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Like {
+pub(crate) enum EventTemplate {
     /// The 4k event.
     #[value(name = "4k")]
     FourK,
@@ -143,52 +143,52 @@ struct Shape {
     stages: &'static str,
 }
 
-impl Like {
+impl EventTemplate {
     fn shape(self) -> Shape {
         match self {
-            Like::FourK => Shape {
+            EventTemplate::FourK => Shape {
                 event: "TCEC 4k",
                 clock: "# Rule 1.1: 30 minutes and 3 seconds a move.\ntime-control = \"30:00+3\"",
                 draws: "# Rule 2: a 4k event adjudicates nothing. Draws by evaluation would be draw-rule = \"new\" or \"old\".",
                 stages: STAGES,
             },
-            Like::Swiss => Shape {
+            EventTemplate::Swiss => Shape {
                 event: "TCEC Swiss",
                 clock: "# Swiss rule 5.a: 30 minutes and 3 seconds a move.\ntime-control = \"30:00+3\"",
                 draws: NEW_DRAWS,
                 stages: SWISS,
             },
-            Like::Cup => Shape {
+            EventTemplate::Cup => Shape {
                 event: "TCEC Cup",
                 clock: "# Cup rule 5.a: 30 minutes and 3 seconds a move, further pairs too.\ntime-control = \"30:00+3\"",
                 draws: NEW_DRAWS,
                 stages: CUP,
             },
-            Like::CupOlder => Shape {
+            EventTemplate::CupOlder => Shape {
                 event: "TCEC Cup",
                 clock: "# Cup rule 5.a: 30 minutes and 5 seconds a move, further pairs too.\ntime-control = \"30:00+5\"",
                 draws: OLD_DRAWS,
                 stages: CUP_OLDER,
             },
-            Like::Ntcec => Shape {
+            EventTemplate::Ntcec => Shape {
                 event: "nTCEC",
                 clock: "# \"Time Control\": 150 minutes and 60 seconds a move in all stages.\ntime-control = \"150:00+60\"",
                 draws: NTCEC_DRAWS,
                 stages: NTCEC,
             },
-            Like::Frd => Shape {
+            EventTemplate::Frd => Shape {
                 event: "TCEC FRD",
                 clock: "# FRD rule 5.a: 30 minutes and 3 seconds a move in all stages, further pairs too.\ntime-control = \"30:00+3\"",
                 draws: NEW_DRAWS,
                 stages: "",
             },
-            Like::Leagues => Shape {
+            EventTemplate::Leagues => Shape {
                 event: "TCEC Leagues",
                 clock: leagues::CLOCK,
                 draws: leagues::DRAWS,
                 stages: "",
             },
-            Like::Season17 => Shape {
+            EventTemplate::Season17 => Shape {
                 event: "TCEC Season 17",
                 clock: leagues::CLOCK_17,
                 draws: leagues::DRAWS_17,
@@ -221,11 +221,11 @@ impl HeadRules {
         ratings: "Leagues, rule 13",
     };
 
-    fn of(like: Like) -> HeadRules {
+    fn of(like: EventTemplate) -> HeadRules {
         let most = HeadRules::OF_MOST;
         match like {
-            Like::Swiss | Like::Cup | Like::Frd => most,
-            Like::FourK => HeadRules {
+            EventTemplate::Swiss | EventTemplate::Cup | EventTemplate::Frd => most,
+            EventTemplate::FourK => HeadRules {
                 late: "Rule 1.2",
                 goes_on: "Rule 6.1.5",
                 at_a_time: "Rule 0.1 (leagues, rule 1.5)",
@@ -234,8 +234,10 @@ impl HeadRules {
                 ratings: "Rule 5",
                 ..most
             },
-            Like::CupOlder => HeadRules { goes_on: "Rule 7.c.v", tables: "Rule 7.c.iv", ..most },
-            Like::Leagues => HeadRules {
+            EventTemplate::CupOlder => {
+                HeadRules { goes_on: "Rule 7.c.v", tables: "Rule 7.c.iv", ..most }
+            }
+            EventTemplate::Leagues => HeadRules {
                 late: "Rule 10.5",
                 goes_on: "Rule 14.1.5",
                 at_a_time: "Rule 1.5",
@@ -244,7 +246,7 @@ impl HeadRules {
                 ratings: "Rule 13",
                 ..most
             },
-            Like::Season17 => HeadRules {
+            EventTemplate::Season17 => HeadRules {
                 late: "Rule 15.a",
                 goes_on: "Rule 15.b.v",
                 at_a_time: "Rule 1.c",
@@ -253,7 +255,7 @@ impl HeadRules {
                 ratings: "Rule 14",
                 ..most
             },
-            Like::Ntcec => HeadRules {
+            EventTemplate::Ntcec => HeadRules {
                 late: "\"Time Control\"",
                 goes_on: "Not in nTCEC, whose games begin anew; elsewhere",
                 options: "\"Number of Cores / Threads\" and \"Main Hash Size\" allow\n# up to 16 and 8192.",
@@ -443,23 +445,23 @@ impl Contestants<'_> {
 /// # Errors
 /// When there are not as many as the event needs.
 pub(crate) fn template(
-    like: Like,
+    like: EventTemplate,
     contestants: Contestants<'_>,
     beside: &Path,
     books: &[PathBuf],
 ) -> Result<String, NoEntries> {
     let found = contestants.engines()?;
     let least = match like {
-        Like::Frd => frd::LEAST,
-        Like::Leagues => leagues::LEAST,
-        Like::Season17 => leagues::LEAST_17,
+        EventTemplate::Frd => frd::LEAST,
+        EventTemplate::Leagues => leagues::LEAST,
+        EventTemplate::Season17 => leagues::LEAST_17,
         _ => 2,
     };
     if found.len() < least {
         return Err(NoEntries::TooFew { path: contestants.path(), least });
     }
     let Shape { event, clock, draws, stages } = like.shape();
-    let is_4k = like == Like::FourK;
+    let is_4k = like == EventTemplate::FourK;
     let gate = if is_4k { GATE } else { "" };
     let mut text = HeadRules::of(like)
         .fill(HEAD)
@@ -480,9 +482,9 @@ pub(crate) fn template(
     }
     text += stages;
     match like {
-        Like::Frd => text += &frd::stages(&names),
-        Like::Leagues => text += &leagues::stages(&names),
-        Like::Season17 => text += &leagues::stages_17(&names),
+        EventTemplate::Frd => text += &frd::stages(&names),
+        EventTemplate::Leagues => text += &leagues::stages(&names),
+        EventTemplate::Season17 => text += &leagues::stages_17(&names),
         _ => {}
     }
     let mut books = books.iter().peekable();

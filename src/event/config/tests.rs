@@ -81,7 +81,8 @@ fn the_template_is_the_4k_event() {
     }
     // A file that a repository keeps about its entries is no entry.
     std::fs::write(dir.path().join("README.md"), "Two entries.\n").unwrap();
-    let text = template(Like::FourK, Contestants::Directory(dir.path()), dir.path(), &[]).unwrap();
+    let text = template(EventTemplate::FourK, Contestants::Directory(dir.path()), dir.path(), &[])
+        .unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(&path, &text).unwrap();
     let config = EventConfig::load(&path).unwrap();
@@ -92,8 +93,13 @@ fn the_template_is_the_4k_event() {
     assert_eq!((pool.openings(), pool.promote), (3, 2));
     assert_eq!((minifinal.openings(), minifinal.draw), (25, SeatDraw::ReversedRanking));
     assert!(
-        template(Like::FourK, Contestants::Directory(&dir.path().join("zeta")), dir.path(), &[])
-            .is_err()
+        template(
+            EventTemplate::FourK,
+            Contestants::Directory(&dir.path().join("zeta")),
+            dir.path(),
+            &[]
+        )
+        .is_err()
     );
 }
 
@@ -106,7 +112,8 @@ fn the_template_names_entries_so_that_run_takes_them() {
     let path = dir.path().join("event.toml");
     std::fs::write(
         &path,
-        template(Like::FourK, Contestants::Directory(dir.path()), dir.path(), &[]).unwrap(),
+        template(EventTemplate::FourK, Contestants::Directory(dir.path()), dir.path(), &[])
+            .unwrap(),
     )
     .unwrap();
     let config = EventConfig::load(&path).unwrap();
@@ -133,7 +140,8 @@ fn the_template_names_the_books_that_it_is_given_as_it_will_be_read() {
     let below = dir.path().join("below");
     let books = |beside: &Path, given: &[&str]| -> Vec<PathBuf> {
         let given: Vec<PathBuf> = given.iter().map(|name| dir.path().join(name)).collect();
-        let text = template(Like::FourK, Contestants::Directory(&entries), beside, &given).unwrap();
+        let text = template(EventTemplate::FourK, Contestants::Directory(&entries), beside, &given)
+            .unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("path = ")).count(), 2, "{text}");
         books_of(&text).into_iter().map(|book| beside.join(book)).collect()
     };
@@ -144,7 +152,8 @@ fn the_template_names_the_books_that_it_is_given_as_it_will_be_read() {
     assert_eq!(books(dir.path(), &["1", "2", "3"]), [there("1"), there("2")]);
     // An event file in another folder than its entries and openings finds them all the same.
     assert_eq!(books(&below, &["one.pgn"]), [there("one.pgn")]);
-    let text = template(Like::FourK, Contestants::Directory(&entries), &below, &[]).unwrap();
+    let text =
+        template(EventTemplate::FourK, Contestants::Directory(&entries), &below, &[]).unwrap();
     assert!(text.contains(entries.join("a").to_str().unwrap()), "{text}");
 }
 
@@ -158,20 +167,20 @@ fn every_event_that_can_be_written_can_be_played() {
     }
     for (like, stages, games) in [
         (
-            Like::Season17,
+            EventTemplate::Season17,
             7,
             8 * 7 - 14 + 16 * 15 + 2 * 16 * 15 + 3 * 2 + 2 * 6 * 5 + 2 * 10 * 9 + 116,
         ),
-        (Like::Leagues, 6, 15 * 14 + 2 * (2 * 12 * 11) + 4 * 8 * 7 + 3 * 2 + 124),
-        (Like::FourK, 2, 4 * 32 * 31 + 50),
-        (Like::Swiss, 1, 12 * 32),
-        (Like::Cup, 1, 2 * (16 * 2 + 8 * 3 + 4 * 4 + 2 * 6 + 8 + 12)),
-        (Like::CupOlder, 1, 2 * 2 * 32),
-        (Like::Ntcec, 6, 112 + 56 + 56 + 56 + 36 + 48),
-        (Like::Frd, 8, 4 * 2 * 8 * 7 + 2 * 2 * 6 * 5 + 4 * 6 * 5 + 50),
+        (EventTemplate::Leagues, 6, 15 * 14 + 2 * (2 * 12 * 11) + 4 * 8 * 7 + 3 * 2 + 124),
+        (EventTemplate::FourK, 2, 4 * 32 * 31 + 50),
+        (EventTemplate::Swiss, 1, 12 * 32),
+        (EventTemplate::Cup, 1, 2 * (16 * 2 + 8 * 3 + 4 * 4 + 2 * 6 + 8 + 12)),
+        (EventTemplate::CupOlder, 1, 2 * 2 * 32),
+        (EventTemplate::Ntcec, 6, 112 + 56 + 56 + 56 + 36 + 48),
+        (EventTemplate::Frd, 8, 4 * 2 * 8 * 7 + 2 * 2 * 6 * 5 + 4 * 6 * 5 + 50),
     ] {
         // A cup has 32; the leagues have more.
-        if like == Like::FourK {
+        if like == EventTemplate::FourK {
             (33..=37).for_each(|number| {
                 std::fs::remove_file(entries.join(format!("e{number}"))).unwrap()
             });
@@ -180,7 +189,7 @@ fn every_event_that_can_be_written_can_be_played() {
         let text = template(like, Contestants::Directory(&entries), dir.path(), &[]).unwrap();
         assert!(!text.contains('@'), "{text}");
         // The 4096 bytes and the gate are the 4k event's.
-        let is_4k = like == Like::FourK;
+        let is_4k = like == EventTemplate::FourK;
         assert_eq!(text.contains("\n[[entry]]"), is_4k, "{like:?}");
         assert_eq!(text.contains("\ngate = "), is_4k, "{like:?}");
         every_line_of_the_head_names_its_rule(&text);
@@ -228,7 +237,8 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     ]"#;
     let text = text.replace("OWN", &own.to_string_lossy());
     std::fs::write(&json, &text).unwrap();
-    let written = template(Like::Swiss, Contestants::File(&json), dir.path(), &[]).unwrap();
+    let written =
+        template(EventTemplate::Swiss, Contestants::File(&json), dir.path(), &[]).unwrap();
     let path = dir.path().join("event.toml");
     std::fs::write(
         &path,
@@ -246,7 +256,8 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(trusted.options, [option("Hash", "16"), option("Own Book", "false")]);
     std::fs::write(&json, text.replace("\"uci\"", "\"xboard\"")).unwrap();
-    let error = template(Like::Swiss, Contestants::File(&json), dir.path(), &[]).unwrap_err();
+    let error =
+        template(EventTemplate::Swiss, Contestants::File(&json), dir.path(), &[]).unwrap_err();
     assert!(error.to_string().contains("does not speak UCI"), "{error}");
 }
 

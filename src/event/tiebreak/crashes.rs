@@ -11,7 +11,7 @@ pub(super) fn figure(context: &Context<'_>, engine: EngineIx) -> Figure {
 mod tests {
     use super::*;
     use crate::event::field::tests::{field, find};
-    use crate::event::tiebreak::{Better, Criterion};
+    use crate::event::tiebreak::{BetterFigure, Criterion};
 
     #[test]
     fn the_losers_crashes_count_against_it() {
@@ -19,6 +19,6 @@ mod tests {
         let context = Context::new(&field);
         assert_eq!(figure(&context, find(&field, "a")), Figure::Count(1));
         assert_eq!(figure(&context, find(&field, "b")), Figure::Count(2));
-        assert_eq!(Criterion::Crashes.better(), Better::Fewer);
+        assert_eq!(Criterion::Crashes.better(), BetterFigure::Fewer);
     }
 }

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
     use crate::event::field::FieldBuilder;
     use crate::event::field::tests::find;
-    use crate::event::tiebreak::{Better, Criterion};
+    use crate::event::tiebreak::{BetterFigure, Criterion};
     use crate::model::game::listed::tests::listed;
     use crate::model::game::result::GameResult;
     use shakmaty::Color;
@@ -31,6 +31,6 @@ mod tests {
         let [a, b, c] = ["a", "b", "c"].map(|name| figure(&context, find(&field, name)));
         assert_eq!(a.to_string(), "2.00");
         assert!(b > a && c > b);
-        assert_eq!(Criterion::LostLength.better(), Better::More);
+        assert_eq!(Criterion::LostLength.better(), BetterFigure::More);
     }
 }

@@ -60,9 +60,9 @@ macro_rules! criteria {
 
             /// The better one of two figures.
             #[must_use]
-            pub(crate) fn better(self) -> Better {
+            pub(crate) fn better(self) -> BetterFigure {
                 match self {
-                    $(Criterion::$variant => Better::$better,)*
+                    $(Criterion::$variant => BetterFigure::$better,)*
                 }
             }
         }
@@ -99,7 +99,7 @@ criteria! {
 
 /// The better one of two figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Better {
+pub(crate) enum BetterFigure {
     /// The larger.
     More,
     /// The smaller.
@@ -297,8 +297,8 @@ fn in_turn(context: &Context<'_>, tied: &[EngineIx], criteria: &[Criterion]) -> 
     let mut keyed: Vec<(EngineIx, Figure)> =
         tied.iter().map(|engine| (*engine, criterion.figure(context, *engine, tied))).collect();
     keyed.sort_by(|(_, a), (_, b)| match criterion.better() {
-        Better::More => b.cmp(a),
-        Better::Fewer => a.cmp(b),
+        BetterFigure::More => b.cmp(a),
+        BetterFigure::Fewer => a.cmp(b),
     });
     let mut groups = Vec::new();
     for part in keyed.chunk_by(|a, b| a.1 == b.1) {
@@ -447,6 +447,15 @@ mod tests {
         let games = "a-b 1, c-a 1!, b-c 1, c-b 0, a-c =, b-a 0";
         assert!(order(games, "a b", "s17").starts_with("b, a"));
         assert!(order(games, "a b", "frd").starts_with("a, b"));
+    }
+
+    #[test]
+    fn the_handbook_names_every_criterion() {
+        let page = include_str!("../../../docs/organiser.md");
+        for criterion in Criterion::ALL {
+            let name = format!("`{}`", criterion.id());
+            assert!(page.contains(&name), "docs/organiser.md does not name {name}");
+        }
     }
 
     #[test]

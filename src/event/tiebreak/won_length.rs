@@ -35,6 +35,6 @@ mod tests {
         assert_eq!(told[1], Figure::Average(Average { moves: 7, games: 3 }));
         // An engine that won nothing stands behind every engine that did.
         assert!(told[0] > told[1]);
-        assert_eq!(Criterion::WonLength.better(), super::super::Better::Fewer);
+        assert_eq!(Criterion::WonLength.better(), super::super::BetterFigure::Fewer);
     }
 }

@@ -8,7 +8,7 @@ use super::{Bench, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::probe::conversation::{
-    ASLEEP, Known, Over, PositionForm, Ready, Search, Session, StartSilence, Step,
+    ASLEEP, Identified, Over, PositionForm, Ready, Search, Session, StartSilence, Step,
 };
 use crate::model::evidence::{Answer, EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -63,7 +63,7 @@ impl MainRun {
 pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError> {
     let mut facts = Facts::default();
     let began = Instant::now();
-    let over = match started(bench)?.and_then(Session::<Known>::isready) {
+    let over = match started(bench)?.and_then(Session::<Identified>::isready) {
         Ok(ready) => {
             facts.started = true;
             facts.start = began.elapsed();
@@ -83,7 +83,7 @@ pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError>
 
 /// An engine that is asleep at its start has its input closed. One that answers then is looked at once more, for half as long: the
 /// answer of one that does not flush comes when its input is closed, that of any other at a time of its own.
-fn started(bench: &Bench<'_>) -> Result<Step<Known>, SandboxError> {
+fn started(bench: &Bench<'_>) -> Result<Step<Identified>, SandboxError> {
     for asleep in [ASLEEP, ASLEEP / 2] {
         match bench.start(Purpose::Main)?.uci_watched(asleep) {
             Ok(known) => return Ok(Ok(known)),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::stage::Reached;
+use super::stage::StagePhase;
 use super::{Site, path};
 use crate::event::broadcast::{BroadcastGame, GameState, ShownMove, progress, timetable};
 use crate::event::ratings::EventRatings;
@@ -52,7 +52,7 @@ impl Site<'_> {
             let outcome = ledger.stages.get(number).and_then(|state| state.outcome.as_ref());
             json!({
                 "name": stage.name,
-                "state": Reached::of(self, number).word(),
+                "state": StagePhase::of(self, number).word(),
                 "played": played,
                 "planned": planned,
                 "promoted": outcome.map(|outcome| &outcome.promoted),

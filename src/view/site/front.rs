@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use maud::{Markup, html};
 
 use super::shell::{name, names, shell, stamp};
-use super::stage::{self, Reached};
+use super::stage::{self, StagePhase};
 use super::{Site, SiteKind, game, path, word};
 use crate::event::broadcast::{BroadcastGame, GameKey, GameState, Slot, timetable};
 use crate::event::ratings::EventRatings;
@@ -23,9 +23,9 @@ pub(super) fn page(site: &Site<'_>) -> String {
             p data-part="state" { strong { (state(&site.broadcast.ledger)) } " " (terms(site)) }
             nav aria-label="Stages" data-part="stages" {
                 @for (number, stage) in config.stages.iter().enumerate() {
-                    @let reached = Reached::of(site, number);
-                    a class={ "stage " (reached.class()) } href={ "#stage-" (number + 1) } {
-                        (word(&stage.name)) " " span { (reached.word()) }
+                    @let phase = StagePhase::of(site, number);
+                    a class={ "stage " (phase.class()) } href={ "#stage-" (number + 1) } {
+                        (word(&stage.name)) " " span { (phase.word()) }
                     }
                 }
                 a.stage href="#ratings" { "Ratings" }
@@ -101,7 +101,7 @@ fn next(site: &Site<'_>) -> Vec<Slot> {
     const MOST: usize = 5;
     let mut due: Vec<Slot> = Vec::new();
     for number in 0..site.config.stages.len() {
-        if Reached::of(site, number) == Reached::Over {
+        if StagePhase::of(site, number) == StagePhase::Over {
             continue;
         }
         let slots = timetable(site.config, site.broadcast, number, site.now);

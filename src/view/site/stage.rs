@@ -20,48 +20,48 @@ use crate::view::standings;
 /// So many games of a stage that has not begun are shown: a page is small before the first game.
 const FIRST: usize = 120;
 
-/// The state of a stage.
+/// The phase of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reached {
+pub(super) enum StagePhase {
     NotBegun,
     UnderWay,
     Over,
 }
 
-impl Reached {
-    pub(super) fn of(site: &Site<'_>, number: usize) -> Reached {
+impl StagePhase {
+    pub(super) fn of(site: &Site<'_>, number: usize) -> StagePhase {
         match site.broadcast.ledger.stages.get(number) {
-            None => Reached::NotBegun,
-            Some(stage) if stage.outcome.is_some() => Reached::Over,
-            Some(_) => Reached::UnderWay,
+            None => StagePhase::NotBegun,
+            Some(stage) if stage.outcome.is_some() => StagePhase::Over,
+            Some(_) => StagePhase::UnderWay,
         }
     }
 
     pub(super) fn word(self) -> &'static str {
         match self {
-            Reached::NotBegun => "not begun",
-            Reached::UnderWay => "under way",
-            Reached::Over => "over",
+            StagePhase::NotBegun => "not begun",
+            StagePhase::UnderWay => "under way",
+            StagePhase::Over => "over",
         }
     }
 
     pub(super) fn class(self) -> &'static str {
         match self {
-            Reached::NotBegun => "waits",
-            Reached::UnderWay => "plays",
-            Reached::Over => "over",
+            StagePhase::NotBegun => "waits",
+            StagePhase::UnderWay => "plays",
+            StagePhase::Over => "over",
         }
     }
 }
 
 /// The section of a stage.
 pub(super) fn section(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
-    let reached = Reached::of(site, number);
+    let phase = StagePhase::of(site, number);
     let id = format!("stage-{}", number + 1);
     html! {
         section id=(id) aria-labelledby={ (id) "-name" } data-part=(id) {
             h2 id={ (id) "-name" } {
-                (word(&stage.name)) " " span class={ "state " (reached.class()) } { (reached.word()) }
+                (word(&stage.name)) " " span class={ "state " (phase.class()) } { (phase.word()) }
             }
             @match site.broadcast.table(site.config, number) {
                 Some(table) => (begun(site, number, stage, &table)),

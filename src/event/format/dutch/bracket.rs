@@ -6,7 +6,7 @@
 //! adds to the entries of the weight behind the criteria, which can take nothing from these.
 
 use super::super::heaviest::{ENTRIES, PairWeight, heaviest};
-use super::player::{DutchPlayer, Float, Strict, may_meet};
+use super::player::{DutchPlayer, Float, PairingConstraints, may_meet};
 use crate::model::game::points::HalfPoints;
 
 /// Entries behind those of the criteria: choices that were made, the number and sums of exchanges, the choice at hand.
@@ -28,7 +28,7 @@ pub(super) enum BracketKind {
 /// A bracket; players are told by their rank, and the lowest rank is the best.
 pub(super) struct DutchBracket<'a> {
     players: &'a [DutchPlayer],
-    strict: Strict,
+    constraints: PairingConstraints,
     kind: BracketKind,
     /// The rounds before.
     rounds: usize,
@@ -46,7 +46,7 @@ pub(super) struct DutchBracket<'a> {
 
 impl<'a> DutchBracket<'a> {
     pub(super) fn new(
-        (players, strict): (&'a [DutchPlayer], Strict),
+        (players, constraints): (&'a [DutchPlayer], PairingConstraints),
         (kind, rounds): (BracketKind, usize),
         down: &[usize],
         residents: &[usize],
@@ -56,7 +56,7 @@ impl<'a> DutchBracket<'a> {
         let own = down.len() + residents.len();
         let mut bracket = DutchBracket {
             players,
-            strict,
+            constraints,
             kind,
             rounds,
             members,
@@ -119,7 +119,7 @@ impl<'a> DutchBracket<'a> {
     /// A pair by all criteria, the weightiest first; none where the two may not meet.
     fn weight(&self, a: usize, b: usize, differences: &[i64]) -> Option<PairWeight> {
         let (upper, lower) = (self.player(a), self.player(b));
-        if !may_meet(upper, lower, self.strict) {
+        if !may_meet(upper, lower, self.constraints) {
             return None;
         }
         let is_own = b < self.own;

@@ -21,7 +21,7 @@ use super::swiss::SwissRound;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
 use bracket::{BracketKind, DutchBracket};
-use player::{DutchPlayer, Float, Strict, can_be_paired};
+use player::{DutchPlayer, Float, PairingConstraints, can_be_paired};
 
 /// A Swiss of single games; seats are seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +89,13 @@ impl Dutch {
         let past = past.before(round);
         let players = Dutch::players(seats, &past, round);
         let all: Vec<&DutchPlayer> = players.iter().collect();
-        let strict = [Strict::Colors, Strict::Meetings, Strict::Nothing];
-        let strict = strict.into_iter().find(|strict| can_be_paired(&all, *strict));
+        let constraints =
+            [PairingConstraints::Colors, PairingConstraints::Meetings, PairingConstraints::Nothing];
+        let constraints =
+            constraints.into_iter().find(|constraints| can_be_paired(&all, *constraints));
         let rounds = past.games.keys().map(|at| at.round as usize).max().unwrap_or(0);
-        let (mut pairs, left) = paired(&players, strict.unwrap_or(Strict::Nothing), rounds);
+        let (mut pairs, left) =
+            paired(&players, constraints.unwrap_or(PairingConstraints::Nothing), rounds);
         let bye = left.first().map(|at| players[*at].seat);
         // Boards by the better score, then by both, then by the better rank.
         let points = |at: usize| players[at].points;
@@ -151,7 +154,7 @@ impl Dutch {
 /// that leave a bracket could not be paired below, it is paired again, with all that are left as one bracket behind it.
 fn paired(
     players: &[DutchPlayer],
-    strict: Strict,
+    constraints: PairingConstraints,
     rounds: usize,
 ) -> (Vec<(usize, usize)>, Vec<usize>) {
     let mut scores: VecDeque<Vec<usize>> = (0..players.len())
@@ -170,7 +173,8 @@ fn paired(
     let (mut pairs, mut down) = (Vec::new(), Vec::new());
     while let Some(residents) = scores.pop_front() {
         let group = |kind: BracketKind, next: &[usize]| {
-            DutchBracket::new((players, strict), (kind, rounds), &down, &residents, next).paired()
+            DutchBracket::new((players, constraints), (kind, rounds), &down, &residents, next)
+                .paired()
         };
         let rest: Vec<usize> = scores.iter().flatten().copied().collect();
         let (own, leaving) = match scores.front() {
@@ -178,7 +182,7 @@ fn paired(
             Some(next) => {
                 let found = group(BracketKind::Ordinary, next);
                 let below = found.1.iter().chain(&rest).map(|at| &players[*at]);
-                if can_be_paired(&below.collect::<Vec<_>>(), strict) {
+                if can_be_paired(&below.collect::<Vec<_>>(), constraints) {
                     found
                 } else {
                     scores = VecDeque::from([rest.clone()]);
@@ -278,7 +282,7 @@ mod tests {
                 let players: Vec<DutchPlayer> =
                     players.into_iter().filter(|one| !byes.contains(&one.seat)).collect();
                 let players: Vec<&DutchPlayer> = players.iter().collect();
-                let must_repeat = !can_be_paired(&players, Strict::Meetings);
+                let must_repeat = !can_be_paired(&players, PairingConstraints::Meetings);
                 for game in due {
                     let pair = (game.white.min(game.black), game.white.max(game.black));
                     assert!(met.insert(pair) || must_repeat, "{seats}: {pair:?} again");

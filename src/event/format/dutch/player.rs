@@ -67,7 +67,7 @@ impl DutchPlayer {
 
 /// The constraints on a pairing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strict {
+pub(super) enum PairingConstraints {
     /// No second meeting, and no two that must have the same colour.
     Colors,
     /// No second meeting.
@@ -76,24 +76,26 @@ pub(super) enum Strict {
     Nothing,
 }
 
-pub(super) fn may_meet(a: &DutchPlayer, b: &DutchPlayer, strict: Strict) -> bool {
+pub(super) fn may_meet(a: &DutchPlayer, b: &DutchPlayer, constraints: PairingConstraints) -> bool {
     let same = matches!((a.wants(), b.wants()), (Some((a, true)), Some((b, true))) if a == b);
-    match strict {
-        Strict::Colors => !a.met.contains(&b.seat) && !same,
-        Strict::Meetings => !a.met.contains(&b.seat),
-        Strict::Nothing => true,
+    match constraints {
+        PairingConstraints::Colors => !a.met.contains(&b.seat) && !same,
+        PairingConstraints::Meetings => !a.met.contains(&b.seat),
+        PairingConstraints::Nothing => true,
     }
 }
 
 /// True if all players can be paired; of an odd number one is left over, who had no bye yet.
-pub(super) fn can_be_paired(players: &[&DutchPlayer], strict: Strict) -> bool {
+pub(super) fn can_be_paired(players: &[&DutchPlayer], constraints: PairingConstraints) -> bool {
     let bye = players.len();
     let is_odd = !bye.is_multiple_of(2);
     let fits = |a: usize, b: usize| {
         a != b
             && match (players.get(a), players.get(b)) {
-                (Some(a), Some(b)) => may_meet(a, b, strict),
-                (Some(one), None) | (None, Some(one)) => !one.had_bye || strict == Strict::Nothing,
+                (Some(a), Some(b)) => may_meet(a, b, constraints),
+                (Some(one), None) | (None, Some(one)) => {
+                    !one.had_bye || constraints == PairingConstraints::Nothing
+                }
                 (None, None) => false,
             }
     };

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use super::evidence::DYING;
 use super::rest::{self, RestAnswer, RestWatch};
 use super::stall::StallDetector;
-use super::{Alive, Over, Session};
+use super::{LiveState, Over, Session};
 use crate::engine::wire::Silence;
 use crate::model::evidence::{Answer, EndHow, ExitHow, Question, Run};
 
 /// While we wait for processes to go, the pipes are emptied this often.
 const SLICE: Duration = Duration::from_millis(100);
 
-impl<S: Alive> Session<S> {
+impl<S: LiveState> Session<S> {
     /// `quit`, until the first process has ended or the limit.
     #[must_use]
     pub(crate) fn quit(mut self) -> Session<Over> {

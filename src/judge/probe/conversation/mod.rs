@@ -1,7 +1,7 @@
 //! A conversation with one started entry, whose type says what may be sent.
 //!
 //! ```text
-//! Session<Started> ─uci→ Session<Known> ─isready→ Session<Ready> ⇄ Session<Thinking>
+//! Session<Started> ─uci→ Session<Identified> ─isready→ Session<Ready> ⇄ Session<Thinking>
 //!        any of these ─quit, end of input, kill, or a failure→ Session<Over> ─finish→ Run
 //! ```
 //!
@@ -30,7 +30,7 @@ use crate::model::evidence::{Ask, BookSeen, DeclaredOption};
 pub(crate) enum Started {}
 /// `uciok` has come.
 #[derive(Debug)]
-pub(crate) enum Known {}
+pub(crate) enum Identified {}
 /// Waits for us: options, positions and searches may be sent.
 #[derive(Debug)]
 pub(crate) enum Ready {}
@@ -42,11 +42,11 @@ pub(crate) enum Thinking {}
 pub(crate) enum Over {}
 
 /// A state in which the engine still lives, as far as we know.
-pub(crate) trait Alive {}
-impl Alive for Started {}
-impl Alive for Known {}
-impl Alive for Ready {}
-impl Alive for Thinking {}
+pub(crate) trait LiveState {}
+impl LiveState for Started {}
+impl LiveState for Identified {}
+impl LiveState for Ready {}
+impl LiveState for Thinking {}
 
 /// One conversation in state `S`.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::evidence::{ConversationRecord, Inner};
-use super::{Known, Over, Ready, Session, Started, Step};
+use super::{Identified, Over, Ready, Session, Started, Step};
 use crate::engine::stop::Stop;
 use crate::engine::uci::{Reply, UciCommand};
 use crate::engine::wire::Wire;
@@ -65,7 +65,7 @@ impl Session<Started> {
     ///
     /// # Errors
     /// The ended conversation, where there was no `uciok`.
-    pub(crate) fn uci(mut self) -> Step<Known> {
+    pub(crate) fn uci(mut self) -> Step<Identified> {
         let deadline = self.inner.started + self.inner.limits.startup;
         let line = UciCommand::Uci.to_string();
         match self.inner.ask(Question::Uci, &[&line], deadline, &Reply::UciOk) {
@@ -82,7 +82,10 @@ impl Session<Started> {
     ///
     /// # Errors
     /// The ended conversation, where there was no `uciok` in time.
-    pub(crate) fn uci_watched(mut self, asleep: Duration) -> Result<Session<Known>, StartSilence> {
+    pub(crate) fn uci_watched(
+        mut self,
+        asleep: Duration,
+    ) -> Result<Session<Identified>, StartSilence> {
         let limits = self.inner.limits;
         let until = self.inner.started + WATCHED.min(limits.startup / 3);
         let asked = Instant::now();
@@ -135,7 +138,7 @@ impl Session<Started> {
     }
 }
 
-impl Session<Known> {
+impl Session<Identified> {
     /// The first `isready`; with its answer the start is over. Each option of its configuration goes before one of its own, so
     /// that an option which it does not survive is told from the others.
     ///
