@@ -74,7 +74,8 @@ fn an_engine_that_has_not_played_yet_stands_in_the_table() {
     let chain = TiebreakChain::named("4k").unwrap();
     let table = |ledger: &Ledger| {
         let standings = Standings::of(&ledger.stages[0].field(None), chain);
-        let row = |row: &StandingsRow| format!("{} {}/{}", row.engine.name, row.points, row.games());
+        let row =
+            |row: &StandingsRow| format!("{} {}/{}", row.engine.name, row.points, row.games());
         standings.rows.iter().map(row).collect::<Vec<_>>()
     };
     assert_eq!(table(&ledger), ["a 0/0", "b 0/0", "c 0/0", "d 0/0"]);
