@@ -76,7 +76,9 @@ fn an_engine_that_has_not_played_yet_stands_in_the_table() {
         let standings = Standings::of(&ledger.stages[0].field(None), chain);
         let row =
             |row: &StandingsRow| format!("{} {}/{}", row.engine.name, row.points, row.games());
-        standings.rows.iter().map(row).collect::<Vec<_>>()
+        let mut rows: Vec<String> = standings.rows.iter().map(row).collect();
+        rows.sort();
+        rows
     };
     assert_eq!(table(&ledger), ["a 0/0", "b 0/0", "c 0/0", "d 0/0"]);
     play(&mut ledger, &games()[1]).unwrap();
