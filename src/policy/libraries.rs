@@ -4,7 +4,7 @@
 use crate::model::command_words::base_name;
 use crate::policy::allowlist::{Allowlist, Module};
 use crate::policy::pattern;
-use crate::sandbox::plan::HEADERS;
+use crate::sandbox::plan::header_name;
 
 /// The decision on a library or module under rules 7.6 and 7.7.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,20 +53,14 @@ pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryDecision {
     }
 }
 
-/// The part of a header's path that a program names it by.
-fn name_of_header(path: &str) -> Option<&str> {
-    let name = HEADERS.iter().find_map(|top| path.strip_prefix(top))?;
-    Some(name).filter(|name| !name.is_empty())
-}
-
 /// True if a path is that of a header of the host.
 pub(crate) fn is_header(path: &str) -> bool {
-    name_of_header(path).is_some()
+    header_name(path).is_some()
 }
 
 /// Judges a header: all of a library may be in it, and comes into the program that is compiled with it.
 fn header(list: &Allowlist, path: &str) -> Option<LibraryDecision> {
-    let name = name_of_header(path).filter(|_| !list.headers.is_empty())?;
+    let name = header_name(path).filter(|_| !list.headers.is_empty())?;
     let top = name.split('/').next().unwrap_or(name);
     if let Some(chess @ LibraryDecision::ChessLibrary(_)) = named_module(list, module_of(top)) {
         return Some(chess);

@@ -14,7 +14,12 @@ use crate::model::units::Bytes;
 use crate::sandbox::limits::cpu::CpuTimes;
 
 /// Where a host keeps headers of C and C++ beside those of its compilers.
-pub(crate) const HEADERS: [&str; 2] = ["/usr/include/", "/usr/local/include/"];
+const HEADERS: [&str; 2] = ["/usr/include/", "/usr/local/include/"];
+
+/// The part of a header's path by which a program names it; none of a file that is no header of the host.
+pub(crate) fn header_name(path: &str) -> Option<&str> {
+    HEADERS.iter().find_map(|top| path.strip_prefix(top)).filter(|name| !name.is_empty())
+}
 
 /// The name and place under which the entry is staged (docs/decisions/002).
 #[derive(Clone, Debug, PartialEq, Eq)]
