@@ -3,7 +3,7 @@
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position, Role};
 
-use crate::game::legal::{self, can_move};
+use crate::game::legal;
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::units::Ply;
 
@@ -68,7 +68,7 @@ impl Referee {
 
     /// True if the game is over here, by the rules on the board.
     pub(crate) fn ending(&self) -> Option<GameEnding> {
-        if !can_move(&self.position) {
+        if self.position.legal_moves().is_empty() {
             return Some(if self.position.is_check() {
                 GameEnding::win(!self.position.turn(), Termination::Mate)
             } else {

@@ -14,8 +14,5 @@ pub mod notation;
 pub(crate) mod openings;
 pub(crate) mod pgn;
 pub(crate) mod play;
-#[cfg(test)]
-mod random_positions;
-mod san;
 pub mod start_positions;
 pub mod tables;

@@ -6,11 +6,11 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
+use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Color, Move, Position, Role};
 
 use super::go::millis;
-use super::san;
 use crate::model::game::ending::GameEnding;
 use crate::model::game::record::{GameRecord, PlyRecord};
 use crate::model::game::score::Score;
@@ -139,7 +139,8 @@ impl Movetext<'_> {
         }
         self.first = false;
         self.san.clear();
-        san::push_and_play(&mut self.san, &mut self.position, one);
+        SanPlus::from_move_and_play_unchecked(&mut self.position, one)
+            .append_to_string(&mut self.san);
         let san = std::mem::take(&mut self.san);
         self.word(|out| out.push_str(&san));
         self.san = san;
@@ -255,7 +256,7 @@ impl Movetext<'_> {
             if index > 0 {
                 self.out.push(' ');
             }
-            san::push_and_play(self.out, &mut position, one);
+            SanPlus::from_move_and_play_unchecked(&mut position, one).append_to_string(self.out);
         }
     }
 

@@ -1,10 +1,9 @@
 //! Positions and moves as others read them: FEN, SAN, and an engine's expected line as far as it is legal.
 
 use shakmaty::fen::Fen;
+use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, EnPassantMode, Move, Position};
-
-use super::san;
 
 /// Most positions need no more bytes.
 const USUAL_FEN: usize = 72;
@@ -19,9 +18,9 @@ pub fn fen(position: &Chess) -> String {
 
 /// A legal move in SAN, and the position after it.
 pub(crate) fn played(before: &Chess, one: Move) -> (String, Chess) {
-    let (mut san, mut after) = (String::new(), before.clone());
-    san::push_and_play(&mut san, &mut after, one);
-    (san, after)
+    let mut after = before.clone();
+    let san = SanPlus::from_move_and_play_unchecked(&mut after, one);
+    (san.to_string(), after)
 }
 
 /// A move of a line, in both notations.
@@ -43,8 +42,7 @@ pub(crate) fn line(from: &Chess, words: &str) -> Vec<LineMove> {
             break;
         };
         let uci = one.to_uci(position.castles().mode()).to_string();
-        let mut san = String::new();
-        san::push_and_play(&mut san, &mut position, one);
+        let san = SanPlus::from_move_and_play_unchecked(&mut position, one).to_string();
         found.push(LineMove { uci, san });
     }
     found
