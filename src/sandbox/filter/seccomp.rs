@@ -140,11 +140,12 @@ fn block(table: &CallTable, namespaced: bool) -> Vec<sock_filter> {
     }
     code.push(jump(BPF_JGT, table.last, 0, 1));
     code.push(ret(then(FilterAnswer::NoSuchCall, false)));
-    let mut calls: BTreeMap<u32, Vec<sock_filter>> = BTreeMap::new();
+    let mut calls: BTreeMap<u32, Vec<Rule>> = BTreeMap::new();
     for rule in rules(table, namespaced) {
-        calls.entry(rule.number).or_default().extend(check(&rule, table.compat));
+        calls.entry(rule.number).or_default().push(rule);
     }
-    let calls: Vec<(u32, Vec<sock_filter>)> = calls.into_iter().collect();
+    let calls: Vec<(u32, Vec<sock_filter>)> =
+        calls.into_iter().map(|(number, rules)| (number, checks(&rules, table.compat))).collect();
     code.extend(search(&calls));
     code
 }
@@ -168,9 +169,8 @@ fn search(calls: &[(u32, Vec<sock_filter>)]) -> Vec<sock_filter> {
         _ => {
             for (number, checks) in calls {
                 // A number has some ten rules at most.
-                code.push(jump(BPF_JEQ, *number, 0, checks.len() as u8 + 1));
+                code.push(jump(BPF_JEQ, *number, 0, checks.len() as u8));
                 code.extend(checks);
-                code.push(ret(libc::SECCOMP_RET_ALLOW));
             }
             code.push(ret(libc::SECCOMP_RET_ALLOW));
         }
@@ -178,32 +178,59 @@ fn search(calls: &[(u32, Vec<sock_filter>)]) -> Vec<sock_filter> {
     code
 }
 
-/// A rule on a call whose number is known: it ends with the rule's word, or goes on.
-fn check(rule: &Rule, compat: bool) -> Vec<sock_filter> {
-    let action = ret(then(rule.then, compat));
-    match rule.when {
-        When::Always => vec![action],
-        When::Bits(n, bits) => vec![load(argument(n)), jump(BPF_JSET, bits, 0, 1), action],
-        When::Some(n, set, unset) => {
-            vec![load(argument(n)), jump(BPF_JSET, set, 0, 2), jump(BPF_JSET, unset, 1, 0), action]
+/// The rules on a call whose number is known, by their order; every way ends in them. Each instruction costs each start some
+/// time, since the kernel translates the filter anew: a word that is at hand is not loaded again, and nothing stands behind a rule
+/// that always holds.
+fn checks(rules: &[Rule], compat: bool) -> Vec<sock_filter> {
+    /// The second byte of a word.
+    const FAMILY: u32 = 0xff00;
+    let mut code = Vec::new();
+    // The part of the call that is at hand, and the mask that it went through.
+    let mut held = None;
+    for rule in rules {
+        let action = ret(then(rule.then, compat));
+        let wanted = match rule.when {
+            When::Always => {
+                code.push(action);
+                return code;
+            }
+            When::Bits(n, _) | When::Some(n, ..) | When::Is(n, _) => (argument(n), u32::MAX),
+            When::IsNot(n, _) | When::Pair(n, ..) => (argument(n), u32::MAX),
+            When::Huge(n) => (argument(n) + 4, u32::MAX),
+            When::Family(n, _) => (argument(n), FAMILY),
+        };
+        if held != Some(wanted) {
+            code.push(load(wanted.0));
+            if let (_, FAMILY) = wanted {
+                code.push(and(FAMILY));
+            }
         }
-        When::Is(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 0, 1), action],
-        When::IsNot(n, value) => vec![load(argument(n)), jump(BPF_JEQ, value, 1, 0), action],
-        When::Huge(n) => vec![load(argument(n) + 4), jump(BPF_JEQ, 0, 1, 0), action],
-        When::Family(n, family) => vec![
-            load(argument(n)),
-            sock_filter { code: (BPF_ALU | BPF_AND | BPF_K) as u16, jt: 0, jf: 0, k: 0xff00 },
-            jump(BPF_JEQ, u32::from(family) << 8, 0, 1),
-            action,
-        ],
-        When::Pair(n, first, second) => vec![
-            load(argument(n)),
-            jump(BPF_JEQ, first, 0, 3),
-            load(argument(n + 1)),
-            jump(BPF_JEQ, second, 0, 1),
-            action,
-        ],
+        held = Some(wanted);
+        match rule.when {
+            When::Always => {}
+            When::Bits(_, bits) => code.extend([jump(BPF_JSET, bits, 0, 1), action]),
+            When::Some(_, set, unset) => {
+                code.extend([jump(BPF_JSET, set, 0, 2), jump(BPF_JSET, unset, 1, 0), action]);
+            }
+            When::Is(_, value) => code.extend([jump(BPF_JEQ, value, 0, 1), action]),
+            When::IsNot(_, value) => code.extend([jump(BPF_JEQ, value, 1, 0), action]),
+            When::Huge(_) => code.extend([jump(BPF_JEQ, 0, 1, 0), action]),
+            When::Family(_, family) => {
+                code.extend([jump(BPF_JEQ, u32::from(family) << 8, 0, 1), action]);
+            }
+            When::Pair(n, first, second) => {
+                code.extend([
+                    jump(BPF_JEQ, first, 0, 3),
+                    load(argument(n + 1)),
+                    jump(BPF_JEQ, second, 0, 1),
+                    action,
+                ]);
+                held = None;
+            }
+        }
     }
+    code.push(ret(libc::SECCOMP_RET_ALLOW));
+    code
 }
 
 fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
@@ -346,6 +373,10 @@ fn load(offset: u32) -> sock_filter {
 
 fn jump(test: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
     sock_filter { code: (BPF_JMP | test | BPF_K) as u16, jt, jf, k }
+}
+
+fn and(mask: u32) -> sock_filter {
+    sock_filter { code: (BPF_ALU | BPF_AND | BPF_K) as u16, jt: 0, jf: 0, k: mask }
 }
 
 fn over(count: usize) -> sock_filter {
