@@ -4,13 +4,18 @@
 //! Some hundred cases each by default; `GATE4K_FUZZ_SECONDS=600 cargo test --test suite fuzz` goes on for so long with each
 //! target, and prints what it tried. (The decoder of the tracer's events is fuzzed in `src/sandbox/fuzz.rs`.)
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gate4k::engine::uci;
 use gate4k::engine::uci::Reply;
+use gate4k::event::config::EventConfig;
+use gate4k::event::journal;
+use gate4k::event::pgn_source::PgnSource;
 use gate4k::model::units::Bytes;
 use gate4k::model::verdict::Finding;
+use gate4k::pack::packer;
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::submission::engines_json::{self, EnginesJson, SelectError};
 use gate4k::submission::format::{self, Files, ThisHost};
@@ -184,7 +189,8 @@ thread_local! {
     static TRYING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-fn files(wanted: impl Fn(&Path) -> bool) -> Vec<Vec<u8>> {
+/// The files of a folder of the fixtures.
+fn files(folder: &str, wanted: impl Fn(&Path) -> bool) -> Vec<Vec<u8>> {
     fn walk(dir: &Path, all: &mut Vec<PathBuf>) {
         for item in std::fs::read_dir(dir).unwrap().flatten() {
             let kind = item.file_type().unwrap();
@@ -196,9 +202,16 @@ fn files(wanted: impl Fn(&Path) -> bool) -> Vec<Vec<u8>> {
         }
     }
     let mut all = Vec::new();
-    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries"), &mut all);
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder), &mut all);
     all.sort();
     all.iter().filter(|path| wanted(path)).map(|path| std::fs::read(path).unwrap()).collect()
+}
+
+/// Asserts that an error may go to a terminal.
+fn is_harmless_error(error: &dyn std::error::Error) {
+    let text = error.to_string();
+    assert!(text.chars().all(|c| !c.is_control() || c == '\n'), "not escaped: {text:?}");
+    assert!(text.len() < 30_000, "{} bytes of text", text.len());
 }
 
 /// Asserts that the texts of a finding may go to a terminal.
@@ -235,7 +248,7 @@ fn configurations() {
         "\x1b[2J",
         "\\u001b[2J",
     ];
-    let seeds = files(|path| path.extension().is_some_and(|end| end == "json"));
+    let seeds = files("entries", |path| path.extension().is_some_and(|end| end == "json"));
     let list = Allowlist::built_in();
     fuzz("engines.json", &seeds, &words, |bytes| {
         let text = String::from_utf8_lossy(bytes).into_owned();
@@ -322,7 +335,7 @@ fn entries_of_any_format() {
         "`",
         "\x1b[2J",
     ];
-    let seeds = files(|path| path.extension().is_none());
+    let seeds = files("entries", |path| path.extension().is_none());
     let list = Allowlist::built_in();
     let nothing = PayloadReport::nothing();
     fuzz("file", &seeds, &words, |bytes| {
@@ -407,8 +420,116 @@ fn lines_of_engines() {
     });
 }
 
+fn event_files() {
+    let words = [
+        "[[stage]]\n",
+        "[[entry]]\n",
+        "format = { ",
+        "swiss = { rounds = 3 }",
+        "knockout = ",
+        "double-round-robins = 4294967295",
+        "promote = ",
+        "tie-breaks = \"4k\"",
+        "time-control = \"1e999+0\"",
+        "hash = 99999999999999999999",
+        "draw = ",
+        "= {",
+        "\"\"\"",
+        "\\u0000",
+        "\u{202e}",
+        "\x1b[2J",
+    ];
+    let seeds = files("events", |path| path.extension().is_some_and(|end| end == "toml"));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("event.toml");
+    fuzz("event file", &seeds, &words, |bytes| {
+        std::fs::write(&path, bytes).unwrap();
+        if let Err(error) = EventConfig::load(&path) {
+            is_harmless_error(&error);
+        }
+    });
+}
+
+fn journals() {
+    let words = ["\n", "{\"", "\":", "null", "[]", "4294967296", "-1", "\\u001b[2J", "\0"];
+    let seeds = files("journals", |path| path.extension().is_some_and(|end| end == "journal"));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("event.journal");
+    let read = || journal::read(&path, &mut |_, _| Ok(()));
+    fuzz("journal", &seeds, &words, |bytes| {
+        std::fs::write(&path, bytes).unwrap();
+        let before = read();
+        if let Err(error) = &before {
+            is_harmless_error(error);
+        }
+        match journal::repair(&path) {
+            Ok(_) => assert!(before.is_err() || read().is_ok_and(|torn| torn.is_none())),
+            Err(error) => is_harmless_error(&error),
+        }
+    });
+}
+
+fn games_of_others() {
+    let words = [
+        "[Event \"",
+        "[FEN \"",
+        "[Variant \"fischerandom\"]",
+        "1-0",
+        "1/2-1/2",
+        "{ [%clk 0:00:01] }",
+        "{d=12, mt=1, tl=2, s=3, n=4, pv=Nf3, wv=0.10, R50=50, }",
+        "99999999999999999999",
+        "O-O-O",
+        "$1",
+        "(",
+        ")",
+        ";",
+        "\x1f\u{8b}\x08",
+        "\x1b[2J",
+    ];
+    let packed = files("games", |path| path.extension().is_some_and(|end| end == "xz"));
+    let seeds: Vec<Vec<u8>> = packed
+        .iter()
+        .map(|packed| {
+            let mut begin = Vec::new();
+            lzma_rust2::XzReader::new(&packed[..], true)
+                .take(8000)
+                .read_to_end(&mut begin)
+                .unwrap();
+            begin
+        })
+        .chain(packed.iter().filter(|packed| packed.len() < 30_000).cloned())
+        .collect();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("games.pgn");
+    fuzz("PGN", &seeds, &words, |bytes| {
+        std::fs::write(&path, bytes).unwrap();
+        let mut source = PgnSource::open(&path).unwrap();
+        for game in source.by_ref() {
+            if let Err(error) = game {
+                is_harmless_error(&error);
+            }
+        }
+        source.warnings().iter().for_each(|warning| is_harmless_error(warning));
+    });
+}
+
+fn packed_bytes() {
+    let words = ["\u{fd}7zXZ\0", "BZh9", "\x1f\u{8b}\x08", "]\0\0", "\0\0\0\0"];
+    let text = files("entries", |path| path.extension().is_none()).concat();
+    let seeds: Vec<Vec<u8>> =
+        text.chunks(3000).take(20).flat_map(packer::all).map(|packed| packed.bytes).collect();
+    fuzz("packed bytes", &seeds, &words, |bytes| {
+        let _ = packer::unpacked(bytes);
+    });
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow event_files,
+        slow journals,
+        slow games_of_others,
+        slow packed_bytes,
         slow configurations,
         slow allow_lists,
         slow entries_of_any_format,
