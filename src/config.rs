@@ -99,7 +99,7 @@ pub(crate) struct Config {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Raw {
+struct RawSettings {
     #[serde(default)]
     entries: Vec<Spanned<PathBuf>>,
     allowlist: Option<PathBuf>,
@@ -231,7 +231,7 @@ impl Config {
 }
 
 fn read(text: &str, path: &Path, folders: Folders) -> Result<Config, TextMistake> {
-    let raw: Raw = toml::from_str(text)
+    let raw: RawSettings = toml::from_str(text)
         .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
     let here = path.parent().unwrap_or(Path::new(""));
     let none = Config::none();
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn every_key_is_in_the_handbook() {
-        assert_listed::<Raw>("key");
+        assert_listed::<RawSettings>("key");
         assert_listed::<RawWaiver>("key of a `[[waiver]]`");
     }
 

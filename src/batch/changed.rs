@@ -80,7 +80,7 @@ pub enum TargetSettings {
 
 /// A file of settings as the branch would have it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Proposed {
+pub(crate) enum ProposedSettings {
     /// As the target branch has it, or of no branch.
     AsBefore,
     /// There is none.
@@ -100,23 +100,23 @@ pub struct RepositoryChanges {
 }
 
 /// The work tree is not as the commit has it.
-struct Differs;
+struct TreeDiffers;
 
-impl From<LinkError> for Differs {
-    fn from(_: LinkError) -> Differs {
-        Differs
+impl From<LinkError> for TreeDiffers {
+    fn from(_: LinkError) -> TreeDiffers {
+        TreeDiffers
     }
 }
 
 /// A link of a file of settings that cannot be followed.
-enum Lost {
+enum UnfollowedLink {
     Astray(LinkError),
     Git(GitError),
 }
 
-impl From<LinkError> for Lost {
-    fn from(why: LinkError) -> Lost {
-        Lost::Astray(why)
+impl From<LinkError> for UnfollowedLink {
+    fn from(why: LinkError) -> UnfollowedLink {
+        UnfollowedLink::Astray(why)
     }
 }
 
@@ -153,36 +153,36 @@ impl RepositoryChanges {
     ///
     /// # Errors
     /// As [`RepositoryChanges::before`].
-    pub(crate) fn proposed(&self, path: &Path) -> Result<Proposed, ChangedError> {
+    pub(crate) fn proposed(&self, path: &Path) -> Result<ProposedSettings, ChangedError> {
         /// Bytes of a file of settings at most.
         const MOST: u64 = 1 << 20;
         let top = self.repository.top();
-        let Some(place) = below(top, path) else { return Ok(Proposed::AsBefore) };
+        let Some(place) = below(top, path) else { return Ok(ProposedSettings::AsBefore) };
         let Ok(place) = self.agreed(&place) else {
             // A link of the commit's own that leads nowhere is the commit's fault, and told as such.
             self.text(&place)?;
-            return Ok(Proposed::Unreadable(
+            return Ok(ProposedSettings::Unreadable(
                 "a link leads there that was not there before; make it a file",
             ));
         };
         let file = top.join(&place);
-        let Ok(meta) = file.symlink_metadata() else { return Ok(Proposed::Gone) };
+        let Ok(meta) = file.symlink_metadata() else { return Ok(ProposedSettings::Gone) };
         if !self.differs(&place, &mut HashSet::new()) {
-            return Ok(Proposed::AsBefore);
+            return Ok(ProposedSettings::AsBefore);
         }
         if !meta.is_file() {
-            return Ok(Proposed::Unreadable("it is no file; make it one"));
+            return Ok(ProposedSettings::Unreadable("it is no file; make it one"));
         }
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let mut bytes = Vec::new();
         let read = OpenOptions::new().read(true).custom_flags(flags).open(&file);
         let read = read.and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes));
         Ok(match read {
-            Err(_) => Proposed::Unreadable("it cannot be read"),
+            Err(_) => ProposedSettings::Unreadable("it cannot be read"),
             Ok(_) if bytes.len() as u64 > MOST => {
-                Proposed::Unreadable("it is longer than 1 MiB, the most that is read")
+                ProposedSettings::Unreadable("it is longer than 1 MiB, the most that is read")
             }
-            Ok(_) => Proposed::Text(String::from_utf8_lossy(&bytes).into_owned()),
+            Ok(_) => ProposedSettings::Text(String::from_utf8_lossy(&bytes).into_owned()),
         })
     }
 
@@ -224,10 +224,10 @@ impl RepositoryChanges {
     }
 
     fn text(&self, place: &Path) -> Result<Option<Vec<u8>>, ChangedError> {
-        let led = follow::<Lost>(place, |at| self.link(at).map_err(Lost::Git));
+        let led = follow::<UnfollowedLink>(place, |at| self.link(at).map_err(UnfollowedLink::Git));
         let place = led.map_err(|lost| match lost {
-            Lost::Git(error) => ChangedError::Git(error),
-            Lost::Astray(why) => ChangedError::Astray { rev: self.rev.clone(), why },
+            UnfollowedLink::Git(error) => ChangedError::Git(error),
+            UnfollowedLink::Astray(why) => ChangedError::Astray { rev: self.rev.clone(), why },
         })?;
         match self.tree.at(&place) {
             Some(CommitNode::File { sum, .. }) => Ok(Some(self.repository.blob(sum)?)),
@@ -246,11 +246,11 @@ impl RepositoryChanges {
     }
 
     /// Where a path leads by links that the commit and the work tree have in common.
-    fn agreed(&self, place: &Path) -> Result<PathBuf, Differs> {
+    fn agreed(&self, place: &Path) -> Result<PathBuf, TreeDiffers> {
         follow(place, |at| {
             let here = fs::read_link(self.repository.top().join(at)).ok();
-            let there = self.link(at).map_err(|_| Differs)?;
-            if here == there { Ok(here) } else { Err(Differs) }
+            let there = self.link(at).map_err(|_| TreeDiffers)?;
+            if here == there { Ok(here) } else { Err(TreeDiffers) }
         })
     }
 

@@ -6,7 +6,7 @@ use anyhow::Context;
 use tracing::debug;
 
 use super::{NO_ENTRY, settings};
-use crate::batch::changed::{self, Proposed, RepositoryChanges, TargetSettings};
+use crate::batch::changed::{self, ProposedSettings, RepositoryChanges, TargetSettings};
 use crate::batch::discover;
 use crate::cli::{CheckArgs, ReportPath};
 use crate::config::{Config, FILE_NAME, Folders};
@@ -212,13 +212,13 @@ impl Branch<'_> {
     ) -> anyhow::Result<()> {
         let broken = |path: &Path| format!("this branch breaks {}", shown(&relative(path, here)));
         let proposed = |path: &Path| match self.changes.proposed(path)? {
-            Proposed::Unreadable(why) => Err(anyhow::anyhow!(why).context(broken(path))),
+            ProposedSettings::Unreadable(why) => Err(anyhow::anyhow!(why).context(broken(path))),
             proposed => Ok(proposed),
         };
         let mut list = config.allowlist.clone();
         let settings = args.config.clone().or_else(|| Config::find(here));
         if let Some(path) = &settings
-            && let Proposed::Text(text) = proposed(path)?
+            && let ProposedSettings::Text(text) = proposed(path)?
         {
             list = Config::parse(&text, &relative(path, here), Folders::AreThere)
                 .with_context(|| broken(path))?
@@ -229,10 +229,12 @@ impl Branch<'_> {
         let is_named = settings.is_some() || args.entry.allowlist.is_some();
         let Some(path) = args.entry.allowlist.clone().or(list) else { return Ok(()) };
         match proposed(&path)? {
-            Proposed::Text(text) => {
+            ProposedSettings::Text(text) => {
                 Allowlist::parse(&text, &relative(&path, here)).with_context(|| broken(&path))?;
             }
-            Proposed::Gone if is_named && (newly_named || self.changes.touches(&path)?) => {
+            ProposedSettings::Gone
+                if is_named && (newly_named || self.changes.touches(&path)?) =>
+            {
                 return Err(anyhow::anyhow!("there is no such file, and the settings name it")
                     .context(broken(&path)));
             }

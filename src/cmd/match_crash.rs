@@ -25,11 +25,11 @@ const MOST: usize = 20;
 /// The folder, and the engines that were lost in games whose end is still to be told.
 pub(super) struct Crashes {
     beside: PathBuf,
-    waiting: Vec<Lost>,
+    waiting: Vec<LostGame>,
     kept: usize,
 }
 
-struct Lost {
+struct LostGame {
     engine: usize,
     game: usize,
     why: String,
@@ -57,7 +57,7 @@ impl Crashes {
     ) -> Option<String> {
         match event {
             Event::EngineKilled { engine, why, exit, stderr, game: Some(game), said } => {
-                self.waiting.push(Lost {
+                self.waiting.push(LostGame {
                     engine: *engine,
                     game: *game,
                     why: why.clone(),
@@ -68,7 +68,7 @@ impl Crashes {
                 None
             }
             Event::GameFinished(finished) => {
-                let is_its = |lost: &Lost| lost.game == finished.pairing.game;
+                let is_its = |lost: &LostGame| lost.game == finished.pairing.game;
                 let at = self.waiting.iter().position(is_its)?;
                 let lost = self.waiting.swap_remove(at);
                 // A pipe or a terminal has no folder beside it.
@@ -114,7 +114,7 @@ fn free(all: &Path, game: usize) -> io::Result<PathBuf> {
 }
 
 fn crash(
-    lost: &Lost,
+    lost: &LostGame,
     finished: &Finished,
     of: &Match,
     event: &str,
@@ -171,13 +171,13 @@ fn crash(
 }
 
 /// The last move on the board, which may be none, and the position after it.
-struct Last {
+struct LastMove {
     numbered: String,
     fen: String,
 }
 
 /// A side's own moves with their numbers among those of players, and the game's last one.
-fn moves(record: &GameRecord, color: Color) -> (Vec<(usize, CrashMove)>, Last) {
+fn moves(record: &GameRecord, color: Color) -> (Vec<(usize, CrashMove)>, LastMove) {
     let mut position = record.opening.start();
     let mut numbered = String::new();
     let (book, castling) = (record.opening.moves().len(), record.opening.castling());
@@ -202,7 +202,7 @@ fn moves(record: &GameRecord, color: Color) -> (Vec<(usize, CrashMove)>, Last) {
             own.push((number, one));
         }
     }
-    (own, Last { numbered, fen: notation::fen(&position) })
+    (own, LastMove { numbered, fen: notation::fen(&position) })
 }
 
 /// The lines that bring an engine to where the game stood after so many moves of players, its own before `uci` among

@@ -30,15 +30,18 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exi
 }
 
 /// A receipt that was read, and whether the key that was given signed it.
-struct Read {
+struct ReadReceipt {
     path: PathBuf,
     receipt: Receipt,
     signed: Option<Result<(), String>>,
 }
 
 fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let receipts =
-        args.receipts.iter().map(|path| read(path, args)).collect::<anyhow::Result<Vec<Read>>>()?;
+    let receipts = args
+        .receipts
+        .iter()
+        .map(|path| read(path, args))
+        .collect::<anyhow::Result<Vec<ReadReceipt>>>()?;
     let here = std::env::current_dir().unwrap_or_else(|_| ".".into());
     // By what `check` goes by here.
     let config = choice::nearest(&here)?;
@@ -78,7 +81,7 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     Ok(Exit::worst(outcomes))
 }
 
-fn read(path: &Path, args: &VerifyArgs) -> anyhow::Result<Read> {
+fn read(path: &Path, args: &VerifyArgs) -> anyhow::Result<ReadReceipt> {
     let text = read::text(path, read::RECEIPT)
         .map_err(|source| ReceiptError::Read { path: path.to_owned(), source })?;
     let receipt = verify::read(path, &text)?;
@@ -86,13 +89,13 @@ fn read(path: &Path, args: &VerifyArgs) -> anyhow::Result<Read> {
         .public_key
         .as_ref()
         .map(|key| sign::verify(path, &text, key).map_err(|error| error.to_string()));
-    Ok(Read { path: path.to_owned(), receipt, signed })
+    Ok(ReadReceipt { path: path.to_owned(), receipt, signed })
 }
 
 /// An entry beside the receipt that says most of it: one that holds, else one that knows its file.
 struct Verified<'a> {
     entry: &'a Path,
-    receipt: &'a Read,
+    receipt: &'a ReadReceipt,
     found: Comparison,
 }
 
@@ -114,7 +117,7 @@ impl Verified<'_> {
 fn verified<'a>(
     entry: &'a Path,
     digest: &EntryDigest,
-    receipts: &'a [Read],
+    receipts: &'a [ReadReceipt],
     (list, size_limit): (&str, Bytes),
 ) -> Option<Verified<'a>> {
     let compared = receipts.iter().map(|receipt| {
@@ -207,7 +210,7 @@ fn json(told: &[Verified<'_>], absent: &[String], out: &mut impl Write) -> anyho
 }
 
 /// Files that receipts are for and that are not among the entries.
-fn absent(receipts: &[Read], digests: &[EntryDigest], folder: &Path) -> Vec<String> {
+fn absent(receipts: &[ReadReceipt], digests: &[EntryDigest], folder: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     for read in receipts {
         for entry in &read.receipt.entries {

@@ -13,7 +13,7 @@ use super::games::before_games;
 use super::host::{Host, HostFor};
 use super::mistaken_file;
 use super::probe::{self, Gathered, ProbePlan, ProbeWaits};
-use super::read::{Read, engine_of_file, engines_json_sha256, figures};
+use super::read::{ReadEntry, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
 use super::support::allowed::HostAllows;
 use super::support::runs::shown_run;
@@ -123,7 +123,7 @@ impl Judge {
     /// replaced meanwhile and something did not hold.
     fn run(
         &self,
-        read: &Read,
+        read: &ReadEntry,
         waivers: &[&Waiver],
         jobs: NonZeroUsize,
         report: &mut EntryReport,
@@ -158,7 +158,7 @@ impl Judge {
     fn run_on(
         &self,
         host: &Host,
-        read: &Read,
+        read: &ReadEntry,
         waivers: &[&Waiver],
         jobs: NonZeroUsize,
         report: &mut EntryReport,
@@ -227,7 +227,7 @@ impl Judge {
         findings
     }
 
-    fn probe_plan(&self, read: &Read, host: &Host, jobs: NonZeroUsize) -> ProbePlan {
+    fn probe_plan(&self, read: &ReadEntry, host: &Host, jobs: NonZeroUsize) -> ProbePlan {
         let shells = [("dash", Shell::Dash), ("bash", Shell::Bash)];
         let sh = host.tools.shell("sh");
         ProbePlan {

@@ -32,7 +32,7 @@ pub(crate) struct EntryDigest {
 }
 
 /// An entry that was read, with the findings of the rules that its bytes decide.
-pub(super) struct Read {
+pub(super) struct ReadEntry {
     pub(super) submission: Submission,
     pub(super) format: FileFormat,
     pub(super) size: SizeReport,
@@ -114,7 +114,7 @@ impl Judge {
     }
 
     /// The entry at `path`, where there is one, and the finding of rule `single-file`.
-    pub(super) fn read(&self, path: &Path) -> Result<(Option<Read>, Finding), CheckError> {
+    pub(super) fn read(&self, path: &Path) -> Result<(Option<ReadEntry>, Finding), CheckError> {
         let options = LoadOptions {
             engines_json: self.settings.engines_json.clone(),
             name: self.settings.name.clone(),
@@ -131,7 +131,7 @@ impl Judge {
         let parts = FileParts::from(&format);
         let (size, on_size) = size::judge(submission.size, parts, &payload, size_limit);
         let findings = vec![on_format, on_payload, on_size];
-        Ok((Some(Read { submission, format, size, payload, findings }), loaded.finding))
+        Ok((Some(ReadEntry { submission, format, size, payload, findings }), loaded.finding))
     }
 }
 
@@ -147,7 +147,7 @@ fn load_error(error: LoadError) -> CheckError {
 }
 
 /// The format of a file in the words that `check` has for it; of one that nobody can start also the next step.
-fn format_of(read: &Read) -> (String, Option<String>) {
+fn format_of(read: &ReadEntry) -> (String, Option<String>) {
     if let Some((is, step)) = mistaken_file::told(&read.submission) {
         return (is.to_owned(), Some(step));
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::CheckError;
 use super::host::{Host, HostFor};
-use super::read::Read;
+use super::read::ReadEntry;
 use super::{Judge, mistaken_file};
 use crate::model::evidence::{Exec, ExecOutcome, ProgramClass, Resource, Shell};
 use crate::model::layer_status as status;
@@ -155,7 +155,7 @@ impl Launcher for PresentHost {
     }
 }
 
-fn plan(read: &Read) -> StartPlan {
+fn plan(read: &ReadEntry) -> StartPlan {
     StartPlan {
         bytes: Arc::clone(&read.submission.bytes),
         staging: Staging::Neutral,

@@ -171,16 +171,16 @@ impl Shared {
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Document<'a> {
+struct LiveDocument<'a> {
     schema: &'static str,
     at: String,
     over: bool,
-    games: Vec<View<'a>>,
+    games: Vec<LiveGame<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct View<'a> {
+struct LiveGame<'a> {
     #[serde(flatten)]
     names: &'a Names,
     to_move: &'static str,
@@ -196,7 +196,7 @@ fn text(games: &BTreeMap<usize, Game>, over: bool) -> String {
     let games = games.values().map(|game| {
         let first = game.board.position.turn();
         let turn = game.last.as_ref().map_or(first, |last| !last.mover);
-        View {
+        LiveGame {
             names: &game.names,
             to_move: turn.fold_wb("white", "black"),
             since: moment(game.since),
@@ -204,8 +204,12 @@ fn text(games: &BTreeMap<usize, Game>, over: bool) -> String {
             last: game.last.as_deref(),
         }
     });
-    let document =
-        Document { schema: SCHEMA, at: moment(SystemTime::now()), over, games: games.collect() };
+    let document = LiveDocument {
+        schema: SCHEMA,
+        at: moment(SystemTime::now()),
+        over,
+        games: games.collect(),
+    };
     // Nothing in it can fail to be written.
     serde_json::to_string(&document).unwrap_or_default() + "\n"
 }

@@ -114,7 +114,7 @@ pub(crate) fn from_words(text: &str) -> Result<RequestedEngine, SpecError> {
         }
         return Ok(entry(path));
     }
-    let mut raw = Raw::default();
+    let mut raw = PartialEngine::default();
     for word in words {
         let (key, value) =
             word.split_once('=').ok_or_else(|| bad(format!("{word:?} is no key=value")))?;
@@ -187,7 +187,7 @@ fn distinct(engines: &[RequestedEngine]) -> Result<(), SpecError> {
 
 /// An engine's settings before they are known to be whole.
 #[derive(Default)]
-struct Raw {
+struct PartialEngine {
     name: Option<String>,
     command: Option<String>,
     entry: Option<String>,
@@ -206,7 +206,7 @@ fn time(text: &str) -> Result<Duration, String> {
     units::time(text).map_err(|_| format!("margin={text} is no time with its unit, such as 250ms"))
 }
 
-impl Raw {
+impl PartialEngine {
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key.split_once('.') {
             Some(("option" | "options", name)) => {

@@ -132,9 +132,9 @@ fn machine_name(number: u16) -> String {
 
 /// A file as little-endian numbers; past the end there is nothing.
 #[derive(Clone, Copy)]
-struct View<'a>(&'a [u8]);
+struct LittleEndian<'a>(&'a [u8]);
 
-impl View<'_> {
+impl LittleEndian<'_> {
     fn number(self, at: u64, width: usize) -> Option<u64> {
         let at = usize::try_from(at).ok()?;
         let bytes = self.0.get(at..at.checked_add(width)?)?;
@@ -159,7 +159,7 @@ pub fn parse(bytes: &[u8]) -> Result<Elf, ElfFault> {
     let mut header = [0; 64];
     let known = bytes.len().min(64);
     header[..known].copy_from_slice(&bytes[..known]);
-    let header = View(&header);
+    let header = LittleEndian(&header);
     let field = |at, width| header.number(at, width).unwrap_or_default();
     let (kind, machine) = (field(16, 2), field(18, 2) as u16);
     if kind == 1 && matches!(machine, EM_X86_64 | EM_386) {
@@ -211,14 +211,18 @@ pub fn parse(bytes: &[u8]) -> Result<Elf, ElfFault> {
         },
         // without a loader nobody reads DT_NEEDED
         needed: match interpreter {
-            Some(_) => needed(View(bytes), class, &segments),
+            Some(_) => needed(LittleEndian(bytes), class, &segments),
             None => Vec::new(),
         },
         interpreter: interpreter.map(|path| escape(&path, 200)),
     })
 }
 
-fn segments(bytes: &[u8], class: Class, header: View<'_>) -> Result<Vec<Segment>, ElfFault> {
+fn segments(
+    bytes: &[u8],
+    class: Class,
+    header: LittleEndian<'_>,
+) -> Result<Vec<Segment>, ElfFault> {
     let field = |at, width| header.number(at, width).unwrap_or_default();
     let (start, count, size) = match class {
         Class::Bits64 => (field(32, 8), field(56, 2), 56u64),
@@ -228,7 +232,7 @@ fn segments(bytes: &[u8], class: Class, header: View<'_>) -> Result<Vec<Segment>
     if room == 0 || room > HEADERS_AT_MOST {
         return Err(ElfFault::Header(format!("it has {count} program headers")));
     }
-    let view = View(bytes);
+    let view = LittleEndian(bytes);
     let one = |index: u64| -> Option<Segment> {
         let at = start.checked_add(index * size)?;
         let part = |offset, width| view.number(at.checked_add(offset)?, width);
@@ -289,7 +293,7 @@ fn in_file(segments: &[Segment], address: u64) -> Option<u64> {
 }
 
 /// The names of DT_NEEDED; a table that cannot be read to its end gives what could be.
-fn needed(view: View<'_>, class: Class, segments: &[Segment]) -> Vec<String> {
+fn needed(view: LittleEndian<'_>, class: Class, segments: &[Segment]) -> Vec<String> {
     let width = match class {
         Class::Bits64 => 8,
         Class::Bits32 => 4,

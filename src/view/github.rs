@@ -56,7 +56,7 @@ pub(crate) fn failure(why: &str) -> String {
 }
 
 /// A finding and where it is shown.
-struct Placed<'a> {
+struct ShownFinding<'a> {
     /// The path that is named in the title.
     path: &'a Path,
     file: &'a Path,
@@ -66,21 +66,25 @@ struct Placed<'a> {
 
 /// Findings of one weight: the first of every entry, then the second of every entry, and so on; at the end
 /// what is of none.
-fn in_turns(input: ReportInput<'_>, weight: FindingWeight) -> Vec<Placed<'_>> {
+fn in_turns(input: ReportInput<'_>, weight: FindingWeight) -> Vec<ShownFinding<'_>> {
     let wanted = move |found: &&Finding| FindingWeight::of(found) == weight;
-    let mut found: Vec<(usize, Placed<'_>)> = input
+    let mut found: Vec<(usize, ShownFinding<'_>)> = input
         .entries
         .iter()
         .flat_map(|report| {
-            let placed =
-                move |found| Placed { path: &report.path, file: &report.file, line: 1, found };
+            let placed = move |found| ShownFinding {
+                path: &report.path,
+                file: &report.file,
+                line: 1,
+                found,
+            };
             report.findings.iter().filter(wanted).map(placed).enumerate()
         })
         .collect();
     found.sort_by_key(|(turn, _)| *turn);
     let config_findings =
         input.config_findings.iter().filter(|config_finding| wanted(&&config_finding.finding)).map(
-            |config_finding| Placed {
+            |config_finding| ShownFinding {
                 path: &config_finding.file,
                 file: &config_finding.file,
                 line: config_finding.at.line,
@@ -90,8 +94,8 @@ fn in_turns(input: ReportInput<'_>, weight: FindingWeight) -> Vec<Placed<'_>> {
     found.into_iter().map(|(_, placed)| placed).chain(config_findings).collect()
 }
 
-fn one(level: &str, placed: &Placed<'_>, places: &BasePaths) -> String {
-    let Placed { path, file, line, found } = placed;
+fn one(level: &str, placed: &ShownFinding<'_>, places: &BasePaths) -> String {
+    let ShownFinding { path, file, line, found } = placed;
     let file = places.relative(file);
     // The runner opens no file by this name; it must only be the one that the repository has.
     let file = property(&file.to_string_lossy());

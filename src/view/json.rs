@@ -23,16 +23,16 @@ pub const CHECK_SCHEMA: &str = "gate4k/check/1";
 pub(crate) const SIZE_SCHEMA: &str = "gate4k/size/1";
 
 #[derive(Serialize)]
-struct Document<'a, T> {
+struct ReportDocument<'a, T> {
     schema: &'static str,
     entries: Vec<T>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    findings: Option<Vec<Placed<'a>>>,
+    findings: Option<Vec<PlacedFinding<'a>>>,
 }
 
 /// A finding that is of no entry.
 #[derive(Serialize)]
-struct Placed<'a> {
+struct PlacedFinding<'a> {
     file: String,
     line: usize,
     column: usize,
@@ -131,7 +131,7 @@ impl From<StartTimes> for Startup {
 /// None that can be met: all that a report holds has a JSON form.
 pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> serde_json::Result<String> {
     let input = input.into();
-    let placed = |config_finding: &'a ConfigFinding| Placed {
+    let placed = |config_finding: &'a ConfigFinding| PlacedFinding {
         file: path(&config_finding.file),
         line: config_finding.at.line,
         column: config_finding.at.column,
@@ -201,9 +201,9 @@ fn path(path: &Path) -> String {
 fn document<T: Serialize>(
     schema: &'static str,
     entries: Vec<T>,
-    findings: Option<Vec<Placed<'_>>>,
+    findings: Option<Vec<PlacedFinding<'_>>>,
 ) -> serde_json::Result<String> {
-    pretty(&Document { schema, entries, findings })
+    pretty(&ReportDocument { schema, entries, findings })
 }
 
 /// A document for programs as text, in which nothing moves a terminal.

@@ -66,7 +66,7 @@ pub(crate) fn all(look: PageLayout) -> String {
 
 /// Rules for programs.
 #[derive(Serialize)]
-struct Document<'a> {
+struct RulesDocument<'a> {
     schema: &'static str,
     rules: Vec<RuleText<'a>>,
 }
@@ -94,7 +94,7 @@ pub(crate) fn json(rules: &[Rule]) -> serde_json::Result<String> {
         text: without_title(rule.explain),
     };
     let rules = rules.iter().map(|rule| text(rule.id.rule())).collect();
-    super::json::pretty(&Document { schema: "gate4k/explain/1", rules })
+    super::json::pretty(&RulesDocument { schema: "gate4k/explain/1", rules })
 }
 
 #[cfg(test)]

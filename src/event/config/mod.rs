@@ -153,7 +153,7 @@ pub(crate) struct Trusted {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Raw {
+struct RawEvent {
     event: Spanned<String>,
     #[serde(default)]
     site: String,
@@ -334,7 +334,7 @@ impl EventConfig {
     }
 
     fn parse(path: &Path, text: &str, files: EntryFiles) -> Result<EventConfig, TextMistake> {
-        let raw: Raw = toml::from_str(text)
+        let raw: RawEvent = toml::from_str(text)
             .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
         let here = path.parent().unwrap_or(Path::new(""));
         let terms = StageTerms::at(plain(&raw.time_control)?).with(&RawTerms {

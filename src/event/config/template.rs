@@ -136,7 +136,7 @@ pub(crate) enum EventTemplate {
 }
 
 /// In which one event's file differs from another's.
-struct Shape {
+struct TemplateParts {
     event: &'static str,
     clock: &'static str,
     draws: &'static str,
@@ -144,51 +144,51 @@ struct Shape {
 }
 
 impl EventTemplate {
-    fn shape(self) -> Shape {
+    fn shape(self) -> TemplateParts {
         match self {
-            EventTemplate::FourK => Shape {
+            EventTemplate::FourK => TemplateParts {
                 event: "TCEC 4k",
                 clock: "# Rule 1.1: 30 minutes and 3 seconds a move.\ntime-control = \"30:00+3\"",
                 draws: "# Rule 2: a 4k event adjudicates nothing. Draws by evaluation would be draw-rule = \"new\" or \"old\".",
                 stages: STAGES,
             },
-            EventTemplate::Swiss => Shape {
+            EventTemplate::Swiss => TemplateParts {
                 event: "TCEC Swiss",
                 clock: "# Swiss rule 5.a: 30 minutes and 3 seconds a move.\ntime-control = \"30:00+3\"",
                 draws: NEW_DRAWS,
                 stages: SWISS,
             },
-            EventTemplate::Cup => Shape {
+            EventTemplate::Cup => TemplateParts {
                 event: "TCEC Cup",
                 clock: "# Cup rule 5.a: 30 minutes and 3 seconds a move, further pairs too.\ntime-control = \"30:00+3\"",
                 draws: NEW_DRAWS,
                 stages: CUP,
             },
-            EventTemplate::CupOlder => Shape {
+            EventTemplate::CupOlder => TemplateParts {
                 event: "TCEC Cup",
                 clock: "# Cup rule 5.a: 30 minutes and 5 seconds a move, further pairs too.\ntime-control = \"30:00+5\"",
                 draws: OLD_DRAWS,
                 stages: CUP_OLDER,
             },
-            EventTemplate::Ntcec => Shape {
+            EventTemplate::Ntcec => TemplateParts {
                 event: "nTCEC",
                 clock: "# \"Time Control\": 150 minutes and 60 seconds a move in all stages.\ntime-control = \"150:00+60\"",
                 draws: NTCEC_DRAWS,
                 stages: NTCEC,
             },
-            EventTemplate::Frd => Shape {
+            EventTemplate::Frd => TemplateParts {
                 event: "TCEC FRD",
                 clock: "# FRD rule 5.a: 30 minutes and 3 seconds a move in all stages, further pairs too.\ntime-control = \"30:00+3\"",
                 draws: NEW_DRAWS,
                 stages: "",
             },
-            EventTemplate::Leagues => Shape {
+            EventTemplate::Leagues => TemplateParts {
                 event: "TCEC Leagues",
                 clock: leagues::CLOCK,
                 draws: leagues::DRAWS,
                 stages: "",
             },
-            EventTemplate::Season17 => Shape {
+            EventTemplate::Season17 => TemplateParts {
                 event: "TCEC Season 17",
                 clock: leagues::CLOCK_17,
                 draws: leagues::DRAWS_17,
@@ -460,7 +460,7 @@ pub(crate) fn template(
     if found.len() < least {
         return Err(NoEntries::TooFew { path: contestants.path(), least });
     }
-    let Shape { event, clock, draws, stages } = like.shape();
+    let TemplateParts { event, clock, draws, stages } = like.shape();
     let is_4k = like == EventTemplate::FourK;
     let gate = if is_4k { GATE } else { "" };
     let mut text = HeadRules::of(like)

@@ -26,7 +26,7 @@ fn wrong(text: &str) -> String {
 
 #[test]
 fn every_key_is_in_the_handbook() {
-    assert_listed::<Raw>("key at the head");
+    assert_listed::<RawEvent>("key at the head");
     assert_listed::<RawEntry>("key of an `[[entry]]`");
     assert_listed::<RawEngine>("key of an `[[engine]]`");
     assert_listed::<raw_stage::RawStage>("key of a `[[stage]]`");

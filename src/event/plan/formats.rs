@@ -54,13 +54,13 @@ pub(in crate::event) struct RawMatch {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawThen {
     pub(in crate::event) pairs: NonZeroU32,
-    pub(in crate::event) until: Option<Until>,
+    pub(in crate::event) until: Option<StopCondition>,
     pub(in crate::event) time_control: Option<Spanned<TimeControl>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::event) enum Until {
+pub(in crate::event) enum StopCondition {
     Decisive,
 }
 

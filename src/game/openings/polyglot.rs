@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong
         let what = format!("{} bytes are no whole number of 16-byte entries", bytes.len());
         return Err((BookPlace::File, what));
     }
-    let table = Table { bytes };
+    let table = PolyglotBook { bytes };
     if table.choices(&Chess::default()).is_empty() {
         let what = "it has no move for the start position".to_owned();
         return Err((BookPlace::File, what));
@@ -46,11 +46,11 @@ pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong
         .collect()
 }
 
-struct Table<'a> {
+struct PolyglotBook<'a> {
     bytes: &'a [u8],
 }
 
-impl Table<'_> {
+impl PolyglotBook<'_> {
     fn entry(&self, index: usize) -> Option<[u8; ENTRY]> {
         let at = index * ENTRY;
         self.bytes.get(at..at + ENTRY)?.try_into().ok()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{Raw, RequestedEngine, SpecError, time};
+use super::{PartialEngine, RequestedEngine, SpecError, time};
 use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::model::command_words::split_command;
@@ -22,7 +22,7 @@ pub(crate) fn from_file(path: &Path) -> Result<Vec<RequestedEngine>, SpecError> 
     let wrong = |why: String| SpecError::File { path: path.into(), why };
     let here = path.parent().unwrap_or(Path::new(""));
     let is_json = path.extension().is_some_and(|ending| ending == "json");
-    let raws: Vec<Raw> = if is_json {
+    let raws: Vec<PartialEngine> = if is_json {
         let engines: Vec<Cutechess> = serde_json::from_str(text.trim_start_matches('\u{feff}'))
             .map_err(|error| wrong(error.to_string()))?;
         engines.into_iter().map(Cutechess::raw).collect::<Result<_, _>>().map_err(wrong)?
@@ -42,12 +42,12 @@ pub(crate) fn from_file(path: &Path) -> Result<Vec<RequestedEngine>, SpecError> 
 #[derive(Deserialize)]
 struct File {
     #[serde(default)]
-    engine: Vec<Table>,
+    engine: Vec<EngineTable>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct EngineTable {
     name: Option<String>,
     cmd: Option<String>,
     entry: Option<String>,
@@ -66,15 +66,15 @@ struct Table {
     memory: Option<String>,
 }
 
-impl Table {
-    fn raw(self) -> Result<Raw, String> {
+impl EngineTable {
+    fn raw(self) -> Result<PartialEngine, String> {
         let option = |(name, value): (String, toml::Value)| match value {
             toml::Value::String(text) => Ok((name, text)),
             toml::Value::Integer(number) => Ok((name, number.to_string())),
             toml::Value::Boolean(flag) => Ok((name, flag.to_string())),
             other => Err(format!("the option {name} cannot be {other}")),
         };
-        Ok(Raw {
+        Ok(PartialEngine {
             name: self.name,
             command: self.cmd,
             entry: self.entry,
@@ -130,7 +130,7 @@ struct CutechessOption {
 }
 
 impl Cutechess {
-    fn raw(self) -> Result<Raw, String> {
+    fn raw(self) -> Result<PartialEngine, String> {
         if self.protocol.as_deref().is_some_and(|protocol| protocol != "uci") {
             return Err(format!("{} does not speak UCI", self.name));
         }
@@ -139,7 +139,7 @@ impl Cutechess {
             serde_json::Value::String(text) => text,
             other => other.to_string(),
         };
-        Ok(Raw {
+        Ok(PartialEngine {
             name: Some(self.name),
             command: words.next(),
             arguments: words.collect(),
@@ -154,7 +154,7 @@ impl Cutechess {
                 .filter(|option| !option.value.is_null())
                 .map(|option| (option.name, text(option.value)))
                 .collect(),
-            ..Raw::default()
+            ..PartialEngine::default()
         })
     }
 }

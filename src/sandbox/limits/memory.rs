@@ -97,7 +97,7 @@ fn look_at(tree: &dyn ProcessTree, most: Bytes, files: bool) {
     let pids = tree.processes();
     let look = MemoryLook::begins();
     let count = || {
-        let mut beside = Beside { bytes: tree.files(), mapped: Mapped::Resident };
+        let mut beside = NonResident { bytes: tree.files(), mapped: MappedFiles::Resident };
         if files {
             beside.look(&pids, &look)?;
         }
@@ -149,7 +149,7 @@ fn own_time() -> Duration {
 fn used(
     pids: &[i32],
     most: u64,
-    mapped: Mapped,
+    mapped: MappedFiles,
     files: u64,
     look: &MemoryLook,
 ) -> Result<Option<(u64, i32)>, TooMuchToCount> {
@@ -172,8 +172,8 @@ fn used(
         Ok(own
             + match mapped {
                 // Files of the entry that it has mapped are counted with its files.
-                Mapped::Resident => shared.saturating_sub(files),
-                Mapped::Whole => 0,
+                MappedFiles::Resident => shared.saturating_sub(files),
+                MappedFiles::Whole => 0,
             })
     };
     // One after the other they are looked at, and what ends meanwhile leaves its share to those that are still to come:
@@ -211,7 +211,7 @@ struct Shares {
 
 /// The way in which files in memory that processes have mapped are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mapped {
+enum MappedFiles {
     /// By the pages that some process has touched.
     Resident,
     /// Whole, with the other files.
@@ -219,12 +219,12 @@ enum Mapped {
 }
 
 /// Memory that no process has resident.
-struct Beside {
+struct NonResident {
     bytes: u64,
-    mapped: Mapped,
+    mapped: MappedFiles,
 }
 
-impl Beside {
+impl NonResident {
     /// Adds the files that live in no directory, each once, whether a descriptor or a mapping alone keeps them, and what the
     /// kernel holds for the processes. Where mappings cannot be looked at, files that are mapped as well as open count
     /// twice: that errs on the side of the host by one file.
@@ -235,7 +235,7 @@ impl Beside {
             look.each(pids, process::mapped_in_memory)?.into_iter().collect();
         if let Ok(mapped) = mapped {
             files.extend(mapped.into_iter().flatten());
-            self.mapped = Mapped::Whole;
+            self.mapped = MappedFiles::Whole;
         }
         self.bytes += files.values().sum::<u64>();
         self.bytes += look.each(pids, process::beside_resident)?.into_iter().sum::<u64>();
@@ -259,10 +259,10 @@ mod tests {
     fn this_process_uses_something_and_less_than_everything() {
         let me = std::process::id() as i32;
         let used = |pids: &[i32], most, mapped| used(pids, most, mapped, 0, &MemoryLook::begins());
-        let something = used(&[me], 1, Mapped::Resident).unwrap();
+        let something = used(&[me], 1, MappedFiles::Resident).unwrap();
         assert!(something.is_some_and(|(bytes, pid)| bytes > 100_000 && pid == me));
-        assert_eq!(used(&[me], 1 << 50, Mapped::Resident), Ok(None));
-        assert_eq!(used(&[], 0, Mapped::Whole), Ok(None));
+        assert_eq!(used(&[me], 1 << 50, MappedFiles::Resident), Ok(None));
+        assert_eq!(used(&[], 0, MappedFiles::Whole), Ok(None));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The event's own crosstable document, as its runner writes it and its pages read it.
 //!
-//! `Table` holds an object for each engine: among others `Neustadtl` is Sonneborn-Berger, `Performance` the share
+//! `CrosstableRows` holds an object for each engine: among others `Neustadtl` is Sonneborn-Berger, `Performance` the share
 //! of points in percent, `Elo` the rating change 32 × Σ(result − expectation) by the ratings that the engines
 //! entered with, `Strikes` the crashes. `RMobilityScore` is text there, so it is here.
 
@@ -14,10 +14,10 @@ use crate::event::standings::{Cell, Place, Standings, StandingsRow};
 pub(crate) fn crosstable(standings: &Standings) -> impl Serialize {
     let names = || standings.rows.iter().map(|row| row.engine.name.as_str());
     let entries = standings.rows.iter().zip(abbreviations(names())).enumerate();
-    Document {
+    CrosstableDocument {
         event: &standings.event,
         order: names().collect(),
-        table: Table(
+        table: CrosstableRows(
             entries
                 .map(|(place, (row, short))| (row, entry(standings, row, place + 1, short)))
                 .collect(),
@@ -27,15 +27,15 @@ pub(crate) fn crosstable(standings: &Standings) -> impl Serialize {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Document<'a> {
+struct CrosstableDocument<'a> {
     event: &'a str,
     order: Vec<&'a str>,
-    table: Table<'a>,
+    table: CrosstableRows<'a>,
 }
 
-struct Table<'a>(Vec<(&'a StandingsRow, TableLine<'a>)>);
+struct CrosstableRows<'a>(Vec<(&'a StandingsRow, TableLine<'a>)>);
 
-impl Serialize for Table<'_> {
+impl Serialize for CrosstableRows<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(self.0.iter().map(|(row, entry)| (&row.engine.name, entry)))
     }
@@ -57,7 +57,7 @@ struct TableLine<'a> {
     r_mobility: String,
     rank: usize,
     rating: i32,
-    results: Results<'a>,
+    results: OpponentResults<'a>,
     score: f64,
     strikes: u32,
     wins_as_black: u32,
@@ -65,12 +65,12 @@ struct TableLine<'a> {
 }
 
 /// The games against each other engine.
-struct Results<'a> {
+struct OpponentResults<'a> {
     rows: &'a [StandingsRow],
     of: &'a StandingsRow,
 }
 
-impl<'a> Results<'a> {
+impl<'a> OpponentResults<'a> {
     fn met(&self) -> impl Iterator<Item = (&'a StandingsRow, &'a [Cell])> + use<'a> {
         let own = &self.of.engine.name;
         let all = self.rows.iter().zip(self.of.results.iter().map(Vec::as_slice));
@@ -78,7 +78,7 @@ impl<'a> Results<'a> {
     }
 }
 
-impl Serialize for Results<'_> {
+impl Serialize for OpponentResults<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(self.met().map(|(other, cells)| {
             let scores = Scores(cells);
@@ -113,7 +113,7 @@ fn entry<'a>(
         Place::Ranked { rank, .. } => rank as usize,
         Place::Disqualified | Place::Withdrawn => place,
     };
-    let results = Results { rows: &standings.rows, of: row };
+    let results = OpponentResults { rows: &standings.rows, of: row };
     let games = row.games();
     TableLine {
         abbreviation: short,

@@ -13,7 +13,7 @@ pub(crate) const STANDINGS_SCHEMA: &str = "gate4k/standings/1";
 /// that an engine does not have (the average of no games) is null. Games are written as they are met: a long
 /// event is never held a second time.
 pub(crate) fn json(standings: &Standings) -> impl Serialize {
-    Document {
+    StandingsDocument {
         schema: STANDINGS_SCHEMA,
         event: &standings.event,
         tiebreaks: standings.chain.name,
@@ -38,7 +38,7 @@ pub(crate) fn json(standings: &Standings) -> impl Serialize {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct StandingsDocument<'a> {
     schema: &'static str,
     event: &'a str,
     tiebreaks: &'static str,
@@ -47,7 +47,7 @@ struct Document<'a> {
     unfinished: usize,
     annulled: &'a [String],
     schedule: Option<Schedule>,
-    rows: Vec<Line<'a>>,
+    rows: Vec<StandingsLine<'a>>,
     ties: Vec<Tie<'a>>,
 }
 
@@ -59,7 +59,7 @@ struct Schedule {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct StandingsLine<'a> {
     engine: &'a str,
     rating: Option<i32>,
     rank: Option<u32>,
@@ -73,16 +73,16 @@ struct Line<'a> {
     black: Colour,
     crashes: u32,
     figures: Map<String, Value>,
-    results: Results<'a>,
+    results: OpponentResults<'a>,
 }
 
 /// The games against each opponent that was met.
-struct Results<'a> {
+struct OpponentResults<'a> {
     rows: &'a [StandingsRow],
     of: &'a StandingsRow,
 }
 
-impl Serialize for Results<'_> {
+impl Serialize for OpponentResults<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let met = self.rows.iter().zip(&self.of.results).filter(|(_, cells)| !cells.is_empty());
         to.collect_map(met.map(|(other, cells)| (&other.engine.name, Games(cells))))
@@ -127,13 +127,13 @@ struct Tie<'a> {
     then: &'static str,
 }
 
-fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> Line<'a> {
+fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> StandingsLine<'a> {
     let (rank, tied, by) = match row.place {
         Place::Ranked { rank, tied, by } => (Some(rank), tied, by),
         Place::Disqualified | Place::Withdrawn => (None, false, None),
     };
     let figures = standings.chain.criteria.iter().zip(&row.figures);
-    Line {
+    StandingsLine {
         engine: &row.engine.name,
         rating: row.engine.rating,
         rank,
@@ -152,7 +152,7 @@ fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> Line<'a> {
                 (criterion.id().to_owned(), value.into())
             })
             .collect(),
-        results: Results { rows: &standings.rows, of: row },
+        results: OpponentResults { rows: &standings.rows, of: row },
     }
 }
 

@@ -62,10 +62,10 @@ impl Tcec<'_> {
     }
 
     /// The tables of a stage.
-    fn tables(&self, stage: usize) -> Vec<Table> {
+    fn tables(&self, stage: usize) -> Vec<StageDocument> {
         let slots = timetable(self.config, self.broadcast, stage, self.now);
         let numbers = numbers(&slots);
-        let table = |name, kind, document| Table { name, kind, document };
+        let table = |name, kind, document| StageDocument { name, kind, document };
         let mut tables = vec![
             table("schedule", "Schedule.sjson", schedule::document(self, stage, &slots)),
             table("crash", "crash.xjson", self.crashes(stage, &slots, &numbers)),
@@ -103,7 +103,7 @@ impl Tcec<'_> {
                 Some((format!("{place}_{number}.pgn"), pgn))
             }));
             let tables = self.tables(stage);
-            let named = |one: &Table| text(&format!("{place}_{}", one.kind), &one.document);
+            let named = |one: &StageDocument| text(&format!("{place}_{}", one.kind), &one.document);
             files.extend(tables.iter().map(named));
         }
         files
@@ -160,7 +160,7 @@ pub(crate) enum ChangedGames<'a> {
 }
 
 /// A document of a stage.
-struct Table {
+struct StageDocument {
     /// Its name beside the game that is played.
     name: &'static str,
     /// The end of its name in the archive.
