@@ -23,6 +23,8 @@ use tempfile::TempDir;
 
 const READERS: usize = 200;
 const TURNS: usize = 5;
+/// Rounds of two games: some seconds, so that starts do not count.
+const DOUBLES: usize = 2000;
 
 /// An event between two engines.
 struct Event {
@@ -167,7 +169,7 @@ impl Readers {
 fn games() {
     let turn = || {
         let rate = |audience: Option<(Session, usize)>| {
-            let event = Event::new("illegal@120", 100);
+            let event = Event::new("illegal@120", DOUBLES);
             let server = audience.map(|(session, _)| Server::start(&event, session));
             let readers = server
                 .as_ref()

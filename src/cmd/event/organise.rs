@@ -88,9 +88,7 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
 
 /// Leaves the marker that a runner looks for.
 pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
-    if !journal::is_journal(&config.journal) {
-        return Err(super::views::not_begun(&config.path, &config.journal).into());
-    }
+    super::views::require_begun(config)?;
     let marker = config.pause_marker();
     std::fs::write(&marker, "").with_context(|| shown(&marker))?;
     writeln!(out, "a runner stops after the games under way; one that starts goes on")?;
@@ -181,9 +179,7 @@ fn organised(
     out: &mut impl Write,
     act: impl FnOnce(&mut Conductor<'_>) -> Result<String, crate::event::conduct::EventError>,
 ) -> anyhow::Result<Exit> {
-    if !journal::is_journal(&config.journal) {
-        return Err(super::views::not_begun(&config.path, &config.journal).into());
-    }
+    super::views::require_begun(config)?;
     let stop = Stop::new().context("a descriptor for stopping")?;
     let mut words = Words::default();
     let done = Conductor::open(config, &stop, &mut words).and_then(|mut open| act(&mut open));

@@ -46,19 +46,24 @@ pub(super) fn settings_changed(config: &EventConfig) -> Option<EventError> {
 pub(super) fn unread(event: &Path) -> impl Fn(JournalError) -> EarlyEnd {
     move |error| match &error {
         JournalError::Read { source, path } if source.kind() == std::io::ErrorKind::NotFound => {
-            not_begun(event, path)
+            not_begun(event, &format!("there is no journal {}", shown(path)))
         }
         _ => EarlyEnd::usage(error),
     }
 }
 
-/// There is no journal yet.
-pub(super) fn not_begun(event: &Path, journal: &Path) -> EarlyEnd {
-    let words = format!(
-        "the event has not begun: there is no journal {}; {} begins it",
-        shown(journal),
-        typed("run", event)
-    );
+/// Refuses an event that has not begun: its journal is not there, is empty, or is none.
+pub(super) fn require_begun(config: &EventConfig) -> Result<(), EarlyEnd> {
+    if journal::is_journal(&config.journal) {
+        return Ok(());
+    }
+    journal::read(&config.journal, &mut |_, _| Ok(())).map_err(unread(&config.path))?;
+    let empty = format!("its journal {} holds no record", shown(&config.journal));
+    Err(not_begun(&config.path, &empty))
+}
+
+fn not_begun(event: &Path, why: &str) -> EarlyEnd {
+    let words = format!("the event has not begun: {why}; {} begins it", typed("run", event));
     EarlyEnd::new(Exit::Nothing, words)
 }
 

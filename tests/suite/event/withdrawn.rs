@@ -50,7 +50,20 @@ fn a_round_robin_goes_on_without_the_best_and_so_does_the_final() {
     event.write("event.toml", &text.replacen(&format!("{:?}", instant()), "\"own\"", 1));
     fs::copy(instant(), event.path("own")).unwrap();
     let (code, none) = withdraw(&event, "E1");
-    assert!(code == 3 && none.contains("has not begun"), "{code} {none}");
+    assert!(code == 3 && none.contains("has not begun: there is no journal"), "{code} {none}");
+    // A file without a record is no missing one, and a directory or a file of others is no journal.
+    let journal = event.path("event.journal");
+    fs::write(&journal, "").unwrap();
+    let (code, none) = withdraw(&event, "E1");
+    assert!(code == 3 && none.contains("event.journal holds no record"), "{code} {none}");
+    fs::write(&journal, "1. e4 e5\n").unwrap();
+    let (code, other) = withdraw(&event, "E1");
+    assert!(code == 2 && other.contains("line 1"), "{code} {other}");
+    fs::remove_file(&journal).unwrap();
+    fs::create_dir(&journal).unwrap();
+    let (code, other) = withdraw(&event, "E1");
+    assert!(code == 2 && other.contains("it is no regular file"), "{code} {other}");
+    fs::remove_dir(&journal).unwrap();
     let whole = played(&event);
     assert_eq!(order(&event, 1)[0], "E1");
     let (code, late) = withdraw(&event, "E1");
