@@ -56,7 +56,12 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         };
         // First the signal: an entry that it ends has not ended before.
         while let Some(info) = signals.read_signal()? {
-            confined.signal(info.ssi_signo as i32);
+            let signal = info.ssi_signo as i32;
+            confined.signal(signal);
+            // One that has stopped itself would never hear it, and nobody could end us but by force.
+            if ![Signal::SIGUSR1, Signal::SIGUSR2].map(|own| own as i32).contains(&signal) {
+                confined.signal(Signal::SIGCONT as i32);
+            }
         }
         if both.last().and_then(PollFd::any) == Some(true) {
             break;

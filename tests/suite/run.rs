@@ -229,6 +229,17 @@ fn signals_reach_the_entry(host: Host) {
     kill(supervisor(&child, host), Signal::SIGTERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143), "{host:?}");
     assert_eq!(place.left(), [""; 0]);
+    // Nor does it help to stop first: gate4k could not be ended but by force.
+    let place = Place::new("#!/bin/sh\necho up\nkill -STOP $$\necho on\n");
+    let mut child = place.start(host);
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let _input = child.stdin.take();
+    assert_eq!(line(&mut out), "up\n");
+    std::thread::sleep(Duration::from_millis(300));
+    kill(supervisor(&child, host), Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143), "{host:?}");
+    assert_eq!(line(&mut out), "", "{host:?}");
+    assert_eq!(place.left(), [""; 0]);
 }
 
 fn the_streams_are_the_entrys_own() {
