@@ -96,8 +96,7 @@ fn leave(finding: &mut Finding, left: &LeftByGames) {
     };
     finding.status = Status::Fail;
     finding.summary = format!("{count}: {}", wording::list(each, 3));
-    finding.help = "leave no more after a game than after any other start: files are removed, and each process \
-                    ends by itself, within seconds of quit"
+    finding.help = "remove each file and end each process within seconds of quit, after games as after any other start"
         .into();
     finding.details.extend(each.iter().take(10).map(|one| format!("after its games: {one}")));
 }

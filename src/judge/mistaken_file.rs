@@ -123,7 +123,9 @@ impl Mistaken {
         };
         let through =
             |what: &str, command: &str| match shell_word(path).zip(shell_word(&with(".new"))) {
-                Some((path, new)) => format!("{what}: {command} {path} >{new}"),
+                Some((path, new)) => {
+                    format!("{what}: {command} {path} >{new} && cat {new} >{path} && rm {new}")
+                }
                 None => what.to_owned(),
             };
         match self {
@@ -173,7 +175,8 @@ fn look(bytes: &[u8], path: &Path) -> Option<Mistaken> {
     if text.starts_with("#!") || text.contains('\0') || text.trim().is_empty() {
         return None;
     }
-    Language::of(path, bytes).map(Mistaken::Source)
+    // (Of a program that is broken, rule `format` says how.)
+    Language::of(path, bytes).filter(|known| *known != Language::Executable).map(Mistaken::Source)
 }
 
 #[cfg(test)]
@@ -240,6 +243,8 @@ mod tests {
         }
         assert!(!pack("a\nb.c").contains("pack it: "), "{}", pack("a\nb.c"));
         let wide = Mistaken::Utf16(Utf16::Little).help(Path::new("a b"));
-        assert!(wide.ends_with(": iconv -f UTF-16LE -t UTF-8 'a b' >'a b.new'"), "{wide}");
+        let command =
+            "iconv -f UTF-16LE -t UTF-8 'a b' >'a b.new' && cat 'a b.new' >'a b' && rm 'a b.new'";
+        assert!(wide.ends_with(&format!(": {command}")), "{wide}");
     }
 }

@@ -1,5 +1,6 @@
 //! engines.json: cutechess's array of engines, and the choice of one of them (rule 7.3).
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -98,7 +99,9 @@ pub fn select(text: &str, name: Option<&str>, file_name: &str) -> Result<Json, S
         SelectError::Problem(ConfigProblem::new(text, JsonMistake { span, message }, help))
     };
     let value = json::parse(text).map_err(|mistake| {
-        SelectError::Problem(ConfigProblem::new(text, mistake, "mend the JSON there"))
+        let help =
+            if text.trim().is_empty() { "leave the file out" } else { "mend the JSON there" };
+        SelectError::Problem(ConfigProblem::new(text, mistake, help))
     })?;
     let start = value.span.start;
     let kind = value.kind();
@@ -151,7 +154,11 @@ pub fn select(text: &str, name: Option<&str>, file_name: &str) -> Result<Json, S
                         "there are {total} engines, and it is open which is meant: {}",
                         names.join(", ")
                     ),
-                    "choose one with --name, or leave only one in the file",
+                    if names.iter().collect::<BTreeSet<_>>().len() < names.len() {
+                        "give each engine a name of its own, or leave only one in the file"
+                    } else {
+                        "choose one with --name, or leave only one in the file"
+                    },
                 )),
             }
         }

@@ -123,6 +123,16 @@ pub(crate) fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadErr
     Ok(whole(submission))
 }
 
+/// The next step where a link stands for the file.
+fn instead_of_link(path: &Path) -> String {
+    let target = path.read_link().unwrap_or_default();
+    if path.exists() {
+        format!("hand in what it leads to: {}", shown(&target))
+    } else {
+        format!("hand in the file itself; it leads to {}, which is not there", shown(&target))
+    }
+}
+
 /// A path that is neither a file nor a directory.
 fn not_a_file(path: &Path, kind: FileType) -> Loaded {
     let finding = Finding::fail(
@@ -131,12 +141,9 @@ fn not_a_file(path: &Path, kind: FileType) -> Loaded {
     )
     .with("kind", kind_name(kind));
     let finding = if kind.is_symlink() {
-        let target = path.read_link().unwrap_or_default();
-        finding.with("target", shown(&target)).help(if path.exists() {
-            format!("hand in what it leads to: {}", shown(&target))
-        } else {
-            format!("hand in the file itself; it leads to {}, which is not there", shown(&target))
-        })
+        finding
+            .with("target", shown(&path.read_link().unwrap_or_default()))
+            .help(instead_of_link(path))
     } else {
         finding.help("hand in one regular file")
     };
@@ -263,7 +270,11 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
         };
         let is_folder = |item: &&Item| item.metadata.is_dir();
         let (folders, others): (Vec<&Item>, Vec<&Item>) = items.iter().partition(is_folder);
-        let help = if folders.len() > others.len() {
+        let help = if let [only] = items.as_slice()
+            && only.metadata.is_symlink()
+        {
+            instead_of_link(&only.path)
+        } else if folders.len() > others.len() {
             // A file that has nothing to do in a folder of entries.
             let others: Vec<String> = others.into_iter().map(Item::shown).collect();
             format!(

@@ -121,10 +121,10 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
     )
     .details(left.iter().take(10).map(|(run, file)| line(run, file)))
     .help(if here.iter().any(|file| file.path.contains("/__pycache__")) {
-        "keep Python from writing compiled modules: `python3 -B`, or `sys.dont_write_bytecode=1` before the import, and remove what \
-             the engine itself writes there"
+        "remove what the engine itself writes in __pycache__: what Python compiles there does not count (and `python3 -B` writes \
+             none)"
     } else {
-        "remove each file the engine or its stub makes: `T=`mktemp`; …; (sleep 3;rm $T)&exec $T`"
+        "remove each file the engine or its stub makes: `T=$(mktemp); …; (sleep 3;rm $T)&exec $T`"
     });
     if left.len() > 10 {
         finding = finding.detail(format!("and {} more", left.len() - 10));

@@ -21,6 +21,11 @@ const SLOW: Duration = Duration::from_secs(30);
 /// The beginnings of the reason where no move was told.
 const NO_MOVE: [&str; 3] = ["a word in place of a move", "the null move", "no move on the line"];
 
+/// True if no move was told, for this reason.
+pub(super) fn is_no_move(why: &str) -> bool {
+    NO_MOVE.iter().any(|no| why.starts_with(no))
+}
+
 /// The number of offences that are written out.
 const SHOWN: usize = 5;
 
@@ -239,17 +244,17 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
     if illegal.len() > SHOWN {
         finding = finding.detail(format!("and {} more", illegal.len() - SHOWN));
     }
-    let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if NO_MOVE.iter().any(|no| why.starts_with(no)));
+    let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if is_no_move(why));
     let in_long_game = matches!(first.run.purpose, Purpose::LongGame(_));
     finding.help(if let Some(help) = runs::writing_help(&first.ask.answer) {
         help
-    } else if in_long_game {
-        "do what long-game tells: a long list of moves was not understood whole"
     } else if no_move {
         "have a move ready before anything else is looked at, such as the first legal one, and answer with it as long as \
          there is one: the runner alone declares games over"
+    } else if in_long_game {
+        "do what long-game tells: a long list of moves was not understood whole"
     } else {
-        "set up the position by its moves and see why this one is taken for legal; write moves as \
+        "set up the position by its moves, send the same go, and see why this one is taken for legal; write moves as \
          `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case"
     })
 }
@@ -259,7 +264,7 @@ fn died(dead: &[SearchInRun], first: SearchInRun) -> Finding {
     let (verb, help) = match first.ask.answer {
         Answer::Ended(_) => (
             "dies",
-            "set up the position by its moves, run the engine under a debugger, and mend the crash: it \
+            "set up the position by its moves, send the same go under a debugger, and mend the crash: it \
              loses the game",
         ),
         Answer::Flood(_) => {
@@ -298,6 +303,7 @@ fn place(search: &SearchInRun) -> Vec<String> {
     vec![
         format!("{}, after {}:", search.go.position, search.go.plies),
         format!("  {}", wording::shorten(&search.go.command, 400)),
+        format!("  {}", search.go.go),
         format!("  FEN {}", search.go.fen),
     ]
 }

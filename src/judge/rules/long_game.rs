@@ -1,6 +1,7 @@
 //! Rule 7.9 at length: a game as long as the longest of the real events still gets a legal answer on one line. A
 //! failure only beyond that is advice.
 
+use super::legal_moves::is_no_move;
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LONG_GAME, Purpose, Run};
@@ -90,11 +91,14 @@ fn judge(evidence: &Evidence) -> Finding {
             .details(runs::conversation(run, index))
             .with("commands", runs::commands_upto(run, index))
             .help(match answer {
+                Answer::Illegal { why, .. } if is_no_move(why) => {
+                    "have a move ready, and see that the whole line was read (a buffer of 4096 bytes holds 800 plies)"
+                }
                 Answer::Illegal { .. } => runs::writing_help(answer).unwrap_or(
                     "read the whole line (a buffer of 4096 bytes holds 800 plies), and count the moves in more than a byte",
                 ),
                 _ => {
-                    "make the line buffer (at least 4096 bytes) and the history of the game (at least 512 \
+                    "where it fails after short lists as well, do first what legal-moves tells; else make the line buffer (at least 4096 bytes) and the history of the game (at least 512 \
                      positions) bigger: a real game had 340 plies"
                 }
             });

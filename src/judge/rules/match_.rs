@@ -104,7 +104,7 @@ fn slowest(played: &PlayedGames) -> Duration {
 fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
     let help = match fault {
         GameFault::Illegal { why, .. } => runs::help_to_write(why).unwrap_or(
-            "send it the whole game, search by search, and see from which move on its board differs from \
+            "send it the whole game, search by search (the JSON report has its lines as `commands`), and see from which move on its board differs from \
              the one that `position` tells",
         ),
         GameFault::NoMove { .. } => {

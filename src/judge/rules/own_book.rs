@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence) -> Finding {
             RULE,
             format!("its book goes on although {option} is false: {line}"),
         )
-        .help(format!("let `setoption name {option} value false` switch the book off")),
+        .help(format!("let `setoption name {option} value false` switch the book off, also after `ucinewgame`")),
         (Some(line), _, None) => Finding::fail(
             RULE,
             format!("it plays from a book by default, and no option switches it off: {line}"),

@@ -101,7 +101,7 @@ fn decide(before: Option<f64>, after: IdleSeen, option: bool) -> Finding {
             RULE,
             format!("with Ponder set to false it still uses {figure}, and {rested}"),
         )
-        .help("let `setoption name Ponder value false` end the search at the bestmove")
+        .help("let `setoption name Ponder value false` end the search at the bestmove, also after `ucinewgame`")
     } else {
         Finding::fail(
             RULE,

@@ -305,7 +305,7 @@ mod tests {
         run.asks[1].answer = Answer::Ended(Some(ExitHow::Status(1)));
         let help = of(run).help;
         assert!(
-            help.contains("type `uci`, `setoption name Threads value 2` and `isready`"),
+            help.contains("send `uci`, `setoption name Threads value 2` and `isready`"),
             "{help}"
         );
     }
@@ -357,7 +357,7 @@ mod tests {
             (Answer::Ended(None), "closed its standard output"),
             (Answer::Flood(Bytes(1 << 20)), "wrote 1048576 bytes"),
             (Answer::NotTaken, "did not read its input"),
-            (Answer::OnlyAtEnd, "it does not flush"),
+            (Answer::OnlyAtEnd, "it keeps what it writes"),
         ] {
             let mut run = testing::run(Purpose::Main).not_up();
             run.asks[0].answer = answer;

@@ -1,6 +1,7 @@
 //! Rule 7.9: `position startpos` and `position startpos moves …` are understood. There is no answer to
 //! `position`; what follows `go` shows which position the engine has.
 
+use super::legal_moves::is_no_move;
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
@@ -90,10 +91,11 @@ fn judge(evidence: &Evidence) -> Finding {
             run,
             *index,
         )
-        .help(
+        .help(one_answer::next_step(
+            ask,
             "read `position startpos moves` and every move on the same line, first to last, changing sides \
              after each",
-        );
+        ));
         return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
     }
     if legal(&bare) == 0 && legal(&listed) > 0 {
@@ -108,8 +110,9 @@ fn judge(evidence: &Evidence) -> Finding {
             return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
         }
     }
-    let wrong_start =
-        bare.iter().find(|s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !is_form(why)));
+    let wrong_start = bare.iter().find(
+        |s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !is_form(why) && !is_no_move(why)),
+    );
     if let Some((run, index, ask, _)) =
         wrong_start.filter(|_| legal(&bare) == 0 || legal(&listed) > 0)
     {

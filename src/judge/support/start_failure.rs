@@ -60,10 +60,12 @@ fn launch(failure: &LaunchFailure) -> Cause {
     } else {
         let help = match errno {
             Errno::ENOENT => {
-                "name an interpreter in the first line that is there and in rule 7.5, as `#!/bin/sh`"
+                "name an interpreter of rule 7.5 by its full path in the first line, such as `#!/usr/bin/python3`; link an ELF \
+                 with the system's loader, or statically"
             }
             Errno::EACCES | Errno::EPERM => {
-                "use an interpreter of rule 7.5 (sh, bash, python3, pypy3, perl); others are refused"
+                "use an interpreter of rule 7.5 (sh, bash, python3, pypy3, perl), for others are refused; link an ELF with the \
+                 system's loader, or statically"
             }
             Errno::ENOEXEC => {
                 "make it an ELF executable for this machine, or begin it with `#!/bin/sh`"
@@ -107,10 +109,11 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
         (Some(Answer::OnlyAtEnd), _) => Cause::new(
             format!(
                 "it had read `uci` and slept in a read for more, with nothing written; `{word}` came out only when its \
-                 input was closed, so it does not flush what it writes"
+                 input was closed, so it keeps what it writes, or reads all of its input first"
             ),
             "flush after every line: `print(..., flush=True)` or `python3 -u` in Python, `$|=1` in Perl, \
-             `setbuf(stdout, 0)` in C, `cout << endl` in C++",
+             `setbuf(stdout, 0)` in C, `cout << endl` in C++; and answer each line as it comes, without waiting for the end \
+             of the input (`readlines()`)",
         ),
         (Some(Answer::NotTaken), None) => Cause::new(
             format!("it did not read its input, and `{word}` did not come"),
@@ -152,7 +155,8 @@ fn by_hand(word: &str, ask: Option<&Ask>) -> String {
         None => (String::new(), ""),
     };
     format!(
-        "start it by `gate4k run {ENTRY}`, type `uci`{set} and `isready`, and mend what ends it before `{word}`{or}"
+        "start it by `gate4k run {ENTRY}` with its input from a pipe, as runners have it, send `uci`{set} and `isready`, and mend \
+         what ends it before `{word}`{or}"
     )
 }
 
@@ -280,6 +284,6 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     };
     Some((
         format!("after it did not find {module}"),
-        format!("do without {module}, or carry it inside the file (and its 4096 bytes)"),
+        format!("do without {module}, or carry it inside the file (within its 4096 bytes)"),
     ))
 }
