@@ -484,14 +484,14 @@ fn a_next_step_that_is_a_command_can_be_typed() {
         ("engine", c.clone(), "gate4k pack ", Made::Entry("engine-packed")),
         ("my entries/it's.h", c, "gate4k pack ", Made::Entry("my entries/it's")),
         ("chess player", python.into(), "gate4k pack ", Made::Entry("chess player-packed")),
-        ("marked it", marked(script), "tail ", Made::Text("marked it.new")),
-        ("wide", wide(script, u16::to_le_bytes), "iconv ", Made::Text("wide.new")),
-        ("-big", wide(script, u16::to_be_bytes), "iconv ", Made::Text("-big.new")),
+        ("marked it", marked(script), "tail ", Made::Text("marked it")),
+        ("wide", wide(script, u16::to_le_bytes), "iconv ", Made::Text("wide")),
+        ("-big", wide(script, u16::to_be_bytes), "iconv ", Made::Text("-big")),
         (
             "both",
             wide(&format!("\u{feff}{script}"), u16::to_be_bytes),
             "iconv ",
-            Made::Text("both.new"),
+            Made::Text("both"),
         ),
     ] {
         fs::write(folder.path().join(name), bytes).unwrap();
@@ -524,7 +524,7 @@ fn a_next_step_that_is_a_command_can_be_typed() {
     }
 }
 
-/// The file that a command makes.
+/// The file that a command makes or mends.
 enum Made {
     Entry(&'static str),
     Text(&'static str),
