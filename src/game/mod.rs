@@ -14,5 +14,7 @@ pub mod notation;
 pub(crate) mod openings;
 pub(crate) mod pgn;
 pub(crate) mod play;
+#[cfg(test)]
+mod random_positions;
 pub mod start_positions;
 pub mod tables;
