@@ -294,12 +294,12 @@ fn whole_check() {
         assert!(report.startup.readyok.is_some(), "it did not start");
     }
     let (total, engine) = (median(totals), median(engines));
-    let waits = ProbeWaits::default().idle * 2;
+    let waits = ProbeWaits::default().watched_at_rest();
     println!("a whole check of an engine that answers at once, median of 5");
     println!("  total                    {:7.1} ms", total.as_secs_f64() * 1e3);
     println!("  its processes' CPU time  {:7.1} ms", engine.as_secs_f64() * 1e3);
     println!(
-        "  waits that rules force   {:7.1} ms (idle before and after a move)",
+        "  waits that rules force   {:7.1} ms (whether it rests before and after a move)",
         waits.as_secs_f64() * 1e3
     );
     let own = total.saturating_sub(engine).saturating_sub(waits);

@@ -44,7 +44,7 @@ pub(crate) struct Cli {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub(crate) command: CliCommand,
 }
@@ -111,7 +111,7 @@ pub(crate) struct EntryArgs {
     /// The engines.json, where it does not lie beside the entry
     #[arg(long, value_name = "FILE")]
     pub(crate) engines_json: Option<PathBuf>,
-    /// Which engine of a configuration with several
+    /// The engine to take from a configuration of several
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// An allow-list in place of the one built in
@@ -145,7 +145,7 @@ pub(crate) struct RunArgs {
     /// The configuration, where it does not lie beside the entry
     #[arg(long, value_name = "FILE")]
     pub(crate) engines_json: Option<PathBuf>,
-    /// Which engine of a configuration with several
+    /// The engine to take from a configuration of several
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// An allow-list in place of the one built in
@@ -295,7 +295,7 @@ pub(crate) struct PackArgs {
     /// Pack again whenever the source is saved, until it is interrupted
     #[arg(long)]
     pub(crate) watch: bool,
-    /// What compiles or reads the source, in place of cc, c++, rustc, python3 or perl
+    /// The program that compiles or reads the source, in place of cc, c++, rustc, python3 or perl
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) with: Option<String>,
     /// Its flags, in place of -O2 (C, C++) or -O (Rust)
@@ -327,7 +327,7 @@ pub(crate) struct VerifyArgs {
     /// The engines.json, where it does not lie beside the entry
     #[arg(long, value_name = "FILE")]
     pub(crate) engines_json: Option<PathBuf>,
-    /// Which engine of an engines.json with several
+    /// The engine to take from an engines.json of several
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// An allow-list in place of the one built in
@@ -392,7 +392,7 @@ pub(crate) struct ExplainArgs {
 /// `gate4k completions`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// The shell
     #[arg(value_enum, value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
 }
@@ -411,7 +411,7 @@ pub(crate) struct StandingsArgs {
     /// PGN files, plain or packed with xz, or journals; the games of all are counted together
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Which stage of a journal; the last one that has begun if not given
+    /// The stage of a journal; the last one that has begun if not given
     #[arg(long, value_name = "NAME")]
     pub(crate) stage: Option<String>,
     /// Whose tie-breaks decide between engines on the same points

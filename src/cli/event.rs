@@ -303,7 +303,7 @@ pub(crate) struct FixArgs {
     /// The event
     #[command(flatten)]
     pub(crate) file: EventFile,
-    /// What was mended
+    /// The mended fault
     #[arg(long, value_name = "TEXT", value_parser = value::reason)]
     pub(crate) reason: String,
 }

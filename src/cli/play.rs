@@ -26,7 +26,7 @@ pub(crate) struct MatchArgs {
     /// More engines: cutechess's engines.json, or TOML with [[engine]] tables
     #[arg(long, value_name = "FILE")]
     pub(crate) engines: Option<PathBuf>,
-    /// Who meets whom
+    /// The pairings of the engines
     #[arg(long, value_enum, default_value_t = Meetings::RoundRobin, value_name = "FORMAT")]
     pub(crate) schedule: Meetings,
     /// Of a gauntlet: the first N engines meet each of the others, and not one another

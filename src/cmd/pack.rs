@@ -101,13 +101,17 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     }
     let Some(failed) = failed else { return Ok(Exit::Nothing) };
     let look = PageLayout::of_width(text::width());
-    out.write_all(human::entry(&failed, look).as_bytes())?;
+    let above = human::entry(&failed, look);
+    out.write_all(above.as_bytes())?;
     let whose = if could_be_the_packing(&failed) {
         "none of the smallest packings is accepted, so it is most likely the source; above is what the first of them meets"
     } else {
         "the engine itself is not accepted, however it is packed; above is why"
     };
     tell(&format!("{whose}; nothing was written"));
+    if above.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ENTRY") {
+        tell("ENTRY in a step above is the engine itself, made from the source by hand");
+    }
     Ok(failed.verdict.into())
 }
 

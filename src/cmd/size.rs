@@ -90,7 +90,7 @@ fn hints(judge: &Judge, path: &std::path::Path, out: &mut impl Write) -> anyhow:
     if found.is_empty() {
         writeln!(
             out,
-            "  no other packing or form of the stub that was tried saves a byte; a source is packed by `gate4k pack`"
+            "  no other packing, form of the stub or end of the file that was tried saves a byte; a source is packed by `gate4k pack`"
         )?;
     }
     writeln!(out)?;

@@ -1,6 +1,7 @@
 //! Bytes that an entry could save: each was found by doing it to this very entry.
 
 use super::candidate::{self, Recipe};
+use super::elf_end;
 use super::language::Language;
 use super::packer::{self, Packed};
 
@@ -27,11 +28,16 @@ const SHORTER: [(&str, &str, &str); 8] = [
     (" > ", ">", ""),
 ];
 
-/// The bytes that a script with a stub of that size could save, the most first.
+/// The bytes that an executable, or a script with a stub of that size, could save, the most first.
 pub(crate) fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
     let Some((stub, packed)) = entry.split_at_checked(stub) else { return Vec::new() };
     let mut found: Vec<Hint> = repacked(stub, packed);
     found.extend(another_stub(entry, packed));
+    found.extend(elf_end::left_out(entry).map(|(shorter, what)| Hint {
+        saves: entry.len() - shorter.len(),
+        what,
+        entry: shorter.to_vec(),
+    }));
     if let Ok(stub) = std::str::from_utf8(stub) {
         found.extend(SHORTER.iter().filter_map(|(long, short, cost)| {
             let entry = whole(stub, &stub.replace(long, short), packed)?;

@@ -3,6 +3,7 @@
 //! Everything here is bytes and words; who packs proves the outcome by sending it through the gate.
 
 pub mod candidate;
+mod elf_end;
 pub(crate) mod hint;
 pub mod language;
 pub mod packer;

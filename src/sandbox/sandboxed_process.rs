@@ -143,7 +143,13 @@ impl Confined for SandboxedProcess {
     }
 
     fn processes(&self) -> Vec<LeftProcess> {
-        self.shared.live().into_iter().filter_map(left_process).collect()
+        let live = self.shared.live().into_iter().filter_map(left_process);
+        // The kernel tells one that is stopped from one that we look at for a moment only to its tracer.
+        let told = live.map(|process| match self.shared.has_stopped(process.pid) {
+            true => LeftProcess { state: LeftProcess::STOPPED, ..process },
+            false => process,
+        });
+        told.collect()
     }
 
     fn threads(&self) -> usize {

@@ -91,8 +91,14 @@ const BEHAVIOUR: &[Case] = &[
 
 /// The finding of a rule in a quick check of a copy, named as in a shell.
 fn finding(folder: &Path, name: &str, rule: &str) -> Value {
+    finding_with(&[], folder, name, rule)
+}
+
+/// The same in a check with these words.
+fn finding_with(words: &[&str], folder: &Path, name: &str, rule: &str) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_gate4k"))
         .args(["check", "-q", "--quick", "--no-cache", "--format", "json", name])
+        .args(words)
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()
@@ -183,8 +189,20 @@ fn what_an_entry_does_goes_by_its_next_step() {
     lead_somewhere(BEHAVIOUR);
 }
 
+/// It was told to answer `uci` sooner, as one that is slow.
+fn an_entry_that_stops_itself_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "startup-stops-itself";
+    copy(name, folder.path());
+    let found = finding_with(&["--startup-limit", "2s"], folder.path(), name, "startup");
+    let said = |field: &str| found[field].as_str().unwrap().to_owned();
+    assert!(said("summary").contains("it stopped itself (a signal stopped `"), "{found:#}");
+    assert!(said("help").starts_with("do not send SIGSTOP"), "{found:#}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow an_entry_that_stops_itself_is_told_so [Landlock, Python3],
         slow what_the_bytes_decide_goes_by_its_next_step [Landlock, Python3],
         slow a_first_line_is_mended_by_its_next_step [Landlock, Python3],
         slow an_entry_starts_after_its_next_step [Landlock, Python3, Xz],

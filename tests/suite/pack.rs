@@ -168,6 +168,29 @@ fn hints_are_what_can_really_be_saved() {
     assert!(told(&output).contains("no other packing"), "{}", told(&output));
 }
 
+/// Section headers behind what is loaded, and zeros before them: the copy without them is proved by the gate.
+fn the_end_of_an_executable_that_nothing_loads_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let sound = fs::read(fixture("elf")).unwrap();
+    let mut longer = sound.clone();
+    // The only segment of the fixture that has bytes of the file gets twenty more.
+    let word = |at: usize| u64::from_le_bytes(sound[at..at + 8].try_into().unwrap());
+    let (offset, length) = (word(64 + 8), word(64 + 32));
+    assert_eq!(offset + length, sound.len() as u64, "the fixture ends with a segment");
+    longer[64 + 32..64 + 40].copy_from_slice(&(length + 20).to_le_bytes());
+    longer.extend([0; 20]);
+    longer.extend(b".shstrtab");
+    fs::write(path("entry"), &longer).unwrap();
+    let output = gate4k(&["size", "--hints", &path("entry")]);
+    let part = "29 bytes less: its end left out: 9 of which nothing is loaded, 20 of zeros";
+    assert!(told(&output).contains(part), "{}", told(&output));
+    let output =
+        gate4k(&["size", "--hints", "--apply", "1", &path("entry"), "-o", &path("shorter")]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(fs::read(path("shorter")).unwrap().len(), sound.len());
+}
+
 /// The output of a command for the bytes, however it ends.
 fn through(words: &str, data: &[u8]) -> Vec<u8> {
     let mut words = words.split(' ');
@@ -222,6 +245,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow what_cannot_be_packed_is_told_and_nothing_is_written,
         slow a_fault_of_the_engine_itself_ends_the_packing [Landlock, Xz],
         quick hints_are_what_can_really_be_saved [Xz],
+        slow the_end_of_an_executable_that_nothing_loads_is_left_out [Landlock],
         quick each_command_unpacks_what_is_packed_for_it [Xz, Bzip2],
         quick what_has_no_head_is_read_by_the_command_that_it_names [Xz],
         quick it_is_smaller_than_what_xz_makes_with_its_best_settings [Xz],

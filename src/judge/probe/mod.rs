@@ -82,12 +82,20 @@ pub struct ProbeWaits {
     /// For an answer to a question outside rule 7.9.
     pub(crate) advice: Duration,
     /// For one look at the processor time of a waiting engine; after a move up to forty are taken.
-    pub idle: Duration,
+    pub(crate) idle: Duration,
     /// From the first start to when nothing is asked any more that was asked before, or that seeks a bound. What can reject is
     /// asked at least once however late it is.
     pub(crate) again: Duration,
     /// The longest start of an entry of which as many are made as questions ask for.
     pub(crate) slow_start: Duration,
+}
+
+impl ProbeWaits {
+    /// The time for which a check watches an engine that rests whenever it waits: no engine is checked faster.
+    #[must_use]
+    pub fn watched_at_rest(&self) -> Duration {
+        self.idle * conversation::WINDOWS_OF_ONE_AT_REST
+    }
 }
 
 impl Default for ProbeWaits {

@@ -123,6 +123,10 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
     .help(if here.iter().any(|file| file.path.contains("/__pycache__")) {
         "remove what the engine itself writes in __pycache__: what Python compiles there does not count (and `python3 -B` writes \
              none)"
+    } else if evidence.strict {
+        // `rm` is tolerated, and refused under --strict.
+        "let the engine remove each file that it or its stub makes, once it runs: `unlink(*argv)` in C, `os.remove` in Python, \
+         `unlink` in Perl"
     } else {
         "remove each file the engine or its stub makes: `T=$(mktemp); …; (sleep 3;rm $T)&exec $T`"
     });
@@ -194,6 +198,15 @@ mod tests {
         let finding = judge(&testing::evidence_of([run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("/tmp/tmp.a (1234 bytes, made by mktemp)"));
+    }
+
+    #[test]
+    fn under_strict_no_refused_command_is_advised() {
+        let run = testing::run(Purpose::Main).left("/tmp/tmp.a", None);
+        let mut evidence = testing::evidence_of([run]);
+        assert!(judge(&evidence).help.contains("rm $T"));
+        evidence.strict = true;
+        assert!(!judge(&evidence).help.contains("rm "));
     }
 
     #[test]

@@ -365,7 +365,7 @@ mod tests {
             assert_eq!(finding.status, Status::Fail);
             assert!(finding.summary.contains(words), "{}", finding.summary);
         }
-        let stopped = testing::run(Purpose::Main).not_up().still_runs("/w/e", 'T');
+        let stopped = testing::run(Purpose::Main).not_up().stopped("/w/e");
         assert!(of(stopped).summary.contains("stopped itself"));
     }
 

@@ -204,7 +204,12 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
         Answer::Timeout => {
             let said = ask.other.as_ref().map(|line| wording::shorten(line, 80));
             let said = said.map_or_else(String::new, |line| format!("; it said `{line}`"));
-            format!("no answer within {}{said}", wording::secs(ask.took))
+            let is_last = run.asks.last().is_some_and(|last| std::ptr::eq(last, ask));
+            let stopped = run.stopped.as_ref().filter(|_| is_last);
+            let stopped = stopped.map_or_else(String::new, |process| {
+                format!("; it stopped itself (a signal stopped `{}`)", process.command)
+            });
+            format!("no answer within {}{said}{stopped}", wording::secs(ask.took))
         }
         Answer::Ended(exit) => match exit.or(run.ending.exit.filter(|_| {
             // Only an exit that the engine chose itself explains the end of its output.

@@ -80,9 +80,9 @@ fn launch(failure: &LaunchFailure) -> Cause {
 /// The cause where it ran and an answer did not come.
 fn silence(run: &Run, limits: &Limits) -> Cause {
     let limit = wording::secs(limits.startup);
-    if let Some(stopped) = run.left_processes.iter().find(|p| "Tt".contains(p.state)) {
+    if let Some(stopped) = &run.stopped {
         return Cause::new(
-            format!("it stopped itself (process in state {}: {})", stopped.state, stopped.command),
+            format!("it stopped itself (a signal stopped `{}`)", stopped.command),
             "do not send SIGSTOP or read from a terminal: the engine must wait in a read of its input",
         );
     }

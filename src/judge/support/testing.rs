@@ -110,6 +110,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
         crashes: Vec::new(),
         left_files: Vec::new(),
         left_processes: Vec::new(),
+        stopped: None,
         stderr_tail: Vec::new(),
         idle_before_go: None,
         idle_after_move: None,
@@ -228,6 +229,7 @@ pub(crate) trait Build: Sized {
     fn looked_for(self, name: &str) -> Self;
     fn opened(self, path: &str, denied: bool) -> Self;
     fn left(self, path: &str, exempt: Option<&str>) -> Self;
+    fn stopped(self, command: &str) -> Self;
     fn still_runs(self, command: &str, state: char) -> Self;
 }
 
@@ -298,6 +300,11 @@ impl Build for Run {
             made_by: Some("mktemp".into()),
             exempt: exempt.map(Into::into),
         });
+        self
+    }
+    fn stopped(mut self, command: &str) -> Run {
+        let state = LeftProcess::STOPPED;
+        self.stopped = Some(LeftProcess { pid: 77, state, command: command.into() });
         self
     }
     fn still_runs(mut self, command: &str, state: char) -> Run {

@@ -63,3 +63,8 @@ pub struct LeftProcess {
     /// Its command line, escaped.
     pub command: String,
 }
+
+impl LeftProcess {
+    /// The state of one that a signal has stopped, and nothing has made go on.
+    pub(crate) const STOPPED: char = 'T';
+}

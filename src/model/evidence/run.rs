@@ -195,6 +195,9 @@ pub struct Run {
     pub left_files: Vec<LeftFile>,
     /// Processes that remained at the grace limit.
     pub left_processes: Vec<LeftProcess>,
+    /// A process that a signal had stopped when the last answer that failed did not come.
+    #[serde(skip)]
+    pub(crate) stopped: Option<LeftProcess>,
     /// The last bytes of its standard error, escaped line by line.
     pub stderr_tail: Vec<String>,
     /// CPU time that all its processes used or wanted while it waited for us before the first `go`, per second of
@@ -243,6 +246,7 @@ impl Run {
             denials: Vec::new(),
             left_files: Vec::new(),
             left_processes: Vec::new(),
+            stopped: None,
             ..self
         }
     }

@@ -98,8 +98,10 @@ impl Tracer<'_> {
     fn event_stop(&mut self, pid: i32, signal: i32) {
         if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
             // A real group stop: it stays stopped, as it would without us.
+            self.shared.stops(pid);
             child::resume(pid, TraceeResume::Listen, 0);
         } else if self.tracees.contains_key(&pid) {
+            self.shared.goes_on(pid);
             child::resume(pid, TraceeResume::Go, 0);
         } else {
             // It stopped before its parent's event was read; and that may never come, if the parent was killed.

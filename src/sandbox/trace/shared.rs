@@ -38,6 +38,8 @@ pub(in crate::sandbox) struct TreeState {
 struct SharedState {
     /// Processes (not threads), as numbered outside.
     live: BTreeSet<i32>,
+    /// Those of them that a signal has stopped, and nothing has made go on.
+    stopped: BTreeSet<i32>,
     /// Processor time of those that have ended.
     spent: Duration,
     /// The entry's own number, and how it ended.
@@ -161,6 +163,20 @@ impl TreeState {
         state.entry.get_or_insert(pid);
     }
 
+    /// A stop signal, its own or one of a terminal, has stopped the process.
+    pub(in crate::sandbox) fn stops(&self, pid: i32) {
+        self.lock().stopped.insert(pid);
+    }
+
+    /// It goes on after such a stop.
+    pub(in crate::sandbox) fn goes_on(&self, pid: i32) {
+        self.lock().stopped.remove(&pid);
+    }
+
+    pub(in crate::sandbox) fn has_stopped(&self, pid: i32) -> bool {
+        self.lock().stopped.contains(&pid)
+    }
+
     /// Sends a signal to the entry's first process, unless that has ended.
     pub(in crate::sandbox) fn signal_first(&self, signal: i32) {
         let state = self.lock();
@@ -176,6 +192,7 @@ impl TreeState {
     /// A thread has ended whose number is still its own. Where it is the last of a process, its processor time is kept.
     pub(in crate::sandbox) fn ends(&self, pid: i32) {
         let mut state = self.lock();
+        state.stopped.remove(&pid);
         if state.live.remove(&pid) {
             let spent = process::processor_time(pid).unwrap_or_default();
             state.spent += spent;
@@ -194,6 +211,7 @@ impl TreeState {
 
     pub(in crate::sandbox) fn died(&self, pid: i32, first: Option<ExitHow>) {
         let mut state = self.lock();
+        state.stopped.remove(&pid);
         if state.live.remove(&pid) {
             all_trees().live.remove(&pid);
         }

@@ -100,6 +100,7 @@ pub(super) struct Inner {
     pub(super) pending: Option<Pending>,
     pub(super) ending: RunEnding,
     pub(super) left_processes: Vec<LeftProcess>,
+    pub(super) stopped: Option<LeftProcess>,
     /// True if what was last waited for in vain would not have come sooner on a faster host.
     pub(super) only_waited: bool,
     /// The memory that it used when the start's limit was over, where it still took more.
@@ -172,6 +173,7 @@ impl Inner {
                 emptied_after: None,
             },
             left_processes: Vec::new(),
+            stopped: None,
             only_waited: false,
             still_taking: None,
             strained: false,
@@ -353,11 +355,14 @@ impl Inner {
     }
 
     pub(super) fn note_processes(&mut self) {
-        for process in self.confined.processes().iter().take(8) {
+        let processes = self.confined.processes();
+        for process in processes.iter().take(8) {
             let text =
                 format!("still there: {} ({}) {}", process.pid, process.state, process.command);
             self.wire.note(&text);
         }
+        let is_stopped = |process: &LeftProcess| process.state == LeftProcess::STOPPED;
+        self.stopped = processes.into_iter().find(is_stopped);
     }
 
     /// A question with a fixed reply.
@@ -490,6 +495,7 @@ impl Inner {
             crashes: traces.crashes,
             left_files: traces.left_files,
             left_processes: self.left_processes,
+            stopped: self.stopped,
             strained: self.strained,
             stderr_tail,
             idle_before_go: self.idle_before_go,

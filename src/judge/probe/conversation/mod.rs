@@ -20,7 +20,7 @@ mod tests;
 use std::marker::PhantomData;
 
 use self::evidence::Inner;
-pub(crate) use self::rest::RestWatch;
+pub(crate) use self::rest::{RestWatch, WINDOWS_OF_ONE_AT_REST};
 pub(crate) use self::search::{PositionForm, Search, Waited};
 pub(super) use self::start::{ASLEEP, StartSilence};
 use crate::model::evidence::{Ask, BookSeen, DeclaredOption};

@@ -28,6 +28,8 @@ const ENOUGH: u32 = AT_LEAST;
 const AT_MOST: u32 = 100;
 /// Windows for which it is watched once it must rest.
 const WATCHED: u32 = 24;
+/// Windows that one takes in all which rests from the start: one before its first move, the others after it.
+pub(crate) const WINDOWS_OF_ONE_AT_REST: u32 = 1 + AT_LEAST + WATCHED;
 /// Below this share of one processor all the while, nothing was wound down.
 const STILL: f64 = 0.1;
 /// One that was at work, or waited to be, at so many of the looks,
