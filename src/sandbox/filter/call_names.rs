@@ -19,7 +19,7 @@ table! {
     SYS_fanotify_mark SYS_acct SYS_swapon SYS_swapoff SYS_reboot SYS_quotactl SYS_quotactl_fd
     SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_sethostname SYS_setdomainname
     SYS_syslog SYS_vhangup SYS_mq_open SYS_mq_unlink SYS_shmat SYS_shmctl SYS_semop SYS_semtimedop SYS_semctl
-    SYS_msgsnd SYS_msgrcv SYS_msgctl SYS_sendmsg SYS_sendmmsg SYS_getsockopt SYS_shmget SYS_msgget SYS_semget SYS_vmsplice SYS_clone
+    SYS_msgsnd SYS_msgrcv SYS_msgctl SYS_sendmsg SYS_sendmmsg SYS_getsockopt SYS_setsockopt SYS_shmget SYS_msgget SYS_semget SYS_vmsplice SYS_clone
     SYS_ioctl SYS_seccomp SYS_prctl SYS_fcntl SYS_kill SYS_tkill SYS_tgkill
     SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open SYS_prlimit64 SYS_sched_setaffinity
     SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr SYS_migrate_pages SYS_move_pages
@@ -48,7 +48,9 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             447 => "memfd_secret (i386)".into(),
             55 | 221 => fcntl(call).to_owned() + " (i386)",
             143 => "flock (i386)".into(),
-            219 => "madvise(MADV_MERGEABLE) (i386)".into(),
+            117 => "ipc (i386)".into(),
+            219 => madvise("madvise", call.args[2]) + " (i386)",
+            366 => "setsockopt(a filter) (i386)".into(),
             291 | 332 => "inotify_init (i386)".into(),
             120 if call.args[0] & libc::CLONE_UNTRACED as u64 != 0 => {
                 "clone(untraced) (i386)".into()
@@ -92,13 +94,22 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         Some("getsockopt") => "getsockopt(a cookie)".into(),
         Some("fcntl") => fcntl(call).into(),
         Some("mbind") => "mbind(MPOL_MF_MOVE)".into(),
-        Some(name @ ("madvise" | "process_madvise")) => format!("{name}(MADV_MERGEABLE)"),
+        Some("setsockopt") => "setsockopt(a filter)".into(),
+        Some("madvise") => madvise("madvise", call.args[2]),
+        Some("process_madvise") => madvise("process_madvise", call.args[3]),
         Some("statx") => "statx(STATX_MNT_ID_UNIQUE)".into(),
         Some("fadvise64") => "fadvise64(POSIX_FADV_DONTNEED)".into(),
         Some("preadv2") => "preadv2(RWF_NOWAIT)".into(),
         Some("ioctl") => ioctl(call),
         Some(name) => name.into(),
         None => format!("system call {number}"),
+    }
+}
+
+fn madvise(name: &str, advice: u64) -> String {
+    match advice as u32 {
+        25 => format!("{name}(MADV_COLLAPSE)"),
+        _ => format!("{name}(MADV_MERGEABLE)"),
     }
 }
 

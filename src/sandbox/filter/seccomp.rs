@@ -91,6 +91,12 @@ const PR_SCHED_CORE: u32 = 62;
 /// Equal pages of all processes that ask for it become one, and each can tell: by the time of a write, and by how many there are.
 const PR_SET_MEMORY_MERGE: u32 = 67;
 const MADV_MERGEABLE: u32 = libc::MADV_MERGEABLE as u32;
+/// Makes a huge page of a file in memory, of which one byte on its way through a pipe then keeps all. Others of the kernel's ways to huge
+/// pages are the administrator's to open for such files.
+const MADV_COLLAPSE: u32 = 25;
+/// setsockopt(2): filters of the entry's own on a socket, classic and eBPF, for itself and for its group. The kernel's room for them is
+/// one for the whole host, and the sandbox's own filter comes from there.
+const SOCKET_FILTERS: [u32; 4] = [26, 50, 51, 52];
 /// futex(2): waits at a word that another process may share, with and without a bit set and on either clock. The kernel finds who
 /// waits by the file that the word lies in, and any file will do that both may read.
 const SHARED_WAITS: [u32; 6] = [0, 9, 11, 256, 256 | 9, 256 | 11];
@@ -255,7 +261,9 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         denied(table.prctl, When::Is(0, PR_SCHED_CORE)),
         denied(table.prctl, When::Is(0, PR_SET_MEMORY_MERGE)),
         denied(table.madvise, When::Is(2, MADV_MERGEABLE)),
+        denied(table.madvise, When::Is(2, MADV_COLLAPSE)),
         denied(PROCESS_MADVISE, When::Is(3, MADV_MERGEABLE)),
+        denied(PROCESS_MADVISE, When::Is(3, MADV_COLLAPSE)),
         denied(table.statx, When::Bits(3, UNIQUE_MOUNT)),
     ];
     rules.extend(TELL_MOUNTS.map(|number| denied(number, When::Always)));
@@ -285,6 +293,10 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
     for cookie in [libc::SO_COOKIE, SO_NETNS_COOKIE] {
         let asked = When::Pair(1, libc::SOL_SOCKET as u32, cookie as u32);
         rules.push(denied(table.getsockopt, asked));
+    }
+    for option in SOCKET_FILTERS {
+        let set = When::Pair(1, libc::SOL_SOCKET as u32, option);
+        rules.push(denied(table.setsockopt, set));
     }
     let shared = table.shared_with_host.iter().copied().flatten();
     rules.extend(shared.map(|&number| denied(number, When::Always)));
@@ -317,6 +329,8 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         for &(number, user) in table.sets_second {
             rules.push(stop(number, When::Is(1, 1), StoppedCall::ProcessSecond));
             rules.push(stop(number, When::Is(0, user), StoppedCall::ProcessSecond));
+            // The entry may be in the group of that first process.
+            rules.push(stop(number, When::Pair(0, user - 1, 0), StoppedCall::ProcessSecond));
         }
     }
     if !namespaced {

@@ -165,6 +165,9 @@ impl Root {
             };
             self.steps.push(SetupStep::Cover { cover: c(&cover), target: c(&path) });
         }
+        // The first process of the namespace is a copy of this one: by its memory and the length of its arguments the entry would know
+        // what it is started for.
+        self.steps.push(SetupStep::Cover { cover: c(&empty), target: c("/proc/1") });
         let nodes = std::fs::read_dir("/sys/devices/system/node").into_iter().flatten().flatten();
         let mut nodes: Vec<_> = nodes.map(|node| node.path()).collect();
         nodes.sort();

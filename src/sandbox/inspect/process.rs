@@ -83,10 +83,15 @@ const OF_OTHERS: [&str; 9] = [
     "rt_cache",
 ];
 
-/// The name of such a file, where a path ends in one.
+/// The directory with a file for each descriptor of a process.
+const FDINFO: &str = "fdinfo";
+
+/// The name of such a file, or of its directory, where a path ends in one.
 pub(in crate::sandbox) fn tells_of_others(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?;
-    OF_OTHERS.into_iter().find(|known| name == *known)
+    // Of eventfds and others it tells numbers that the kernel gives out for the whole machine.
+    let fdinfo = path.parent().and_then(Path::file_name).is_some_and(|name| name == FDINFO);
+    OF_OTHERS.into_iter().find(|known| name == *known).or(fdinfo.then_some(FDINFO))
 }
 
 /// The same of a descriptor of a thread, whatever path has led to this file.

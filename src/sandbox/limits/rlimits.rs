@@ -11,14 +11,15 @@ use crate::model::units::Bytes;
 
 /// The largest file an entry may write.
 const FILE_SIZE: u64 = 1 << 30;
-/// Open files: an engine with a thread and a pipe for each of 512 processors is still far below.
-const OPEN_FILES: u64 = 4096;
+/// Open files of a process, as most systems have it. Together with [`TASKS`] it is a bound on those of an entry, 1.3 million:
+/// the host has a table of all, and an entry that filled it would end others.
+const OPEN_FILES: u64 = 1024;
 /// Locked memory: what a program locks to keep a secret.
 const LOCKED: u64 = 64 << 10;
 /// Signals that wait, timers included.
 const WAITING_SIGNALS: u64 = 4096;
 /// Processes and threads: real entries start up to 512 threads; a fork bomb ends here.
-pub(crate) const TASKS: u32 = 4096;
+pub(crate) const TASKS: u32 = 1280;
 
 /// The memory that an entry may really use on a host with this much: the rest is for the supervisor and
 /// whatever else runs there.

@@ -128,6 +128,8 @@ pub(in crate::sandbox) fn other_process(
     const COUNTS: i32 = 3;
     const PRIORITY: [[u64; 2]; 2] =
         [[libc::SYS_setpriority as u64, libc::SYS_getpriority as u64], [97, 96]];
+    const SETTERS: [[u64; 2]; 2] =
+        [[libc::SYS_setpriority as u64, libc::SYS_ioprio_set as u64], [97, 289]];
     // PRIO_USER and IOPRIO_WHO_USER mean every process of the user.
     let (user, index) = match stop {
         StoppedCall::ProcessSecond if PRIORITY[usize::from(call.compat)].contains(&call.number) => {
@@ -136,7 +138,13 @@ pub(in crate::sandbox) fn other_process(
         StoppedCall::ProcessSecond => (3, 1),
         _ => (-1, 0),
     };
-    if index == 1 && call.args[0] as i32 == user {
+    let of = call.args[0] as i32;
+    if index == 1 && of == user {
+        return Some(libc::EPERM);
+    }
+    // The caller's own group (PRIO_PGRP, IOPRIO_WHO_PGRP) may be that of the first process, which is ours.
+    let sets = SETTERS[usize::from(call.compat)].contains(&call.number);
+    if index == 1 && sets && of == user - 1 && call.args[1] as i32 == 0 {
         return Some(libc::EPERM);
     }
     let pid = match (stop, call.args[index] as i32) {

@@ -57,6 +57,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(27, "wait_moved_to_a_file").named(&[Denial("futex(FUTEX_REQUEUE)")]),
         c(27, "wait_by_new_calls").control(able),
         c(27, "machine_in_proc"),
+        c(27, "number_of_eventfd").named(&[Denial("open(fdinfo of a process)")]),
         c(27, "packets_of_the_machine").named(&[Denial("open(softnet_stat of a process)")]),
         c(27, "supervisor_command_line").control(Control::RootIfAble),
         c(27, "host_name").only(true),

@@ -4,7 +4,7 @@ use super::attack::Named::{Denial, Resource};
 use super::attack::{Attack, Control, c};
 
 /// Refused by the filter, and by which name.
-const REFUSED: [(&str, &[super::attack::Named]); 43] = [
+const REFUSED: [(&str, &[super::attack::Named]); 47] = [
     ("socket_high_type", &[Denial("socket(AF_INET, SOCK_STREAM)")]),
     ("socketpair_inet", &[Denial("socketpair(AF_INET, SOCK_STREAM)")]),
     ("socketpair_tipc", &[Denial("socketpair(family 30, SOCK_SEQPACKET)")]),
@@ -47,6 +47,10 @@ const REFUSED: [(&str, &[super::attack::Named]); 43] = [
     ("add_logon_key", &[Denial("add_key")]),
     ("netns_cookie", &[Denial("getsockopt(a cookie)")]),
     ("pages_lent_to_a_pipe", &[Denial("vmsplice")]),
+    ("filter_of_a_socket", &[Denial("setsockopt(a filter)")]),
+    ("file_made_huge", &[Denial("madvise(MADV_COLLAPSE)")]),
+    ("priority_of_the_group", &[Denial("setpriority of a foreign process")]),
+    ("class_of_the_group", &[Denial("ioprio_set of a foreign process")]),
     ("pages_dropped_after", &[Denial("preadv2(RWF_NOWAIT)")]),
 ];
 
@@ -92,6 +96,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
     ];
     all.extend(REFUSED.map(|(name, named)| c(28, name).named(named).control(system)));
     all.push(c(28, "memory_of_nodes").only(true).control(Control::IfAble));
+    all.push(c(28, "size_of_pid1").only(true));
+    all.push(c(28, "size_of_pid1_by_another_way").only(true));
     all.extend(WITHOUT_RIGHTS.map(|name| c(28, name).control(system)));
     all
 }

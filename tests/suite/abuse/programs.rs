@@ -86,7 +86,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(13, "i386_clone_user").named(&[Denial("120 (i386)")]).control(control),
         c(13, "i386_ptrace").named(&[Denial("26 (i386)")]).control(control),
         c(13, "i386_keyctl").named(&[Denial("288 (i386)")]).control(control),
-        c(13, "i386_ipc").named(&[Denial("117 (i386)")]).control(control),
+        c(13, "i386_ipc").named(&[Denial("ipc (i386)")]).control(control),
         c(13, "x32_getpid").named(&[Denial("39 (x32)")]).control(control),
         c(13, "x32_socket").named(&[Denial("41 (x32)")]).control(control),
         sh(14, "shebang", "T=`mktemp`;echo '#!/usr/bin/sed --version'>$T;chmod +x $T;$T >/dev/null 2>&1 && echo ESCAPED;rm $T")

@@ -75,6 +75,7 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     madvise: 219,
     statx: 383,
     getsockopt: 365,
+    setsockopt: 366,
     // sendmsg, sendmmsg
     sends: &[370, 345],
     prctl: 172,

@@ -84,6 +84,7 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
     madvise: libc::SYS_madvise as u32,
     statx: libc::SYS_statx as u32,
     getsockopt: libc::SYS_getsockopt as u32,
+    setsockopt: libc::SYS_setsockopt as u32,
     sends: numbers!(SYS_sendmsg SYS_sendmmsg),
     prctl: libc::SYS_prctl as u32,
     fcntl: numbers!(SYS_fcntl),

@@ -32,6 +32,7 @@ pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) madvise: u32,
     pub(in crate::sandbox) statx: u32,
     pub(in crate::sandbox) getsockopt: u32,
+    pub(in crate::sandbox) setsockopt: u32,
     /// Calls that can carry descriptors.
     pub(in crate::sandbox) sends: &'static [u32],
     pub(in crate::sandbox) prctl: u32,

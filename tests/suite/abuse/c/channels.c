@@ -70,6 +70,12 @@ ATTACK(pages_counted) {
     unsigned long long stat[5];
     return syscall(451, loader(), &range, stat, 0) == 0;
 }
+ATTACK(number_of_eventfd) {
+    char path[50], text[500] = {0};
+    sprintf(path, "/proc/self/fdinfo/%d", (int)syscall(SYS_eventfd2, 0, 0));
+    int fd = open(path, O_RDONLY);
+    return fd != -1 && read(fd, text, sizeof text - 1) > 0 && strstr(text, "eventfd");
+}
 ATTACK(pages_dropped) { return posix_fadvise(loader(), 0, 4096, POSIX_FADV_DONTNEED) == 0; }
 ATTACK(pages_read_at_once) {
     char byte;

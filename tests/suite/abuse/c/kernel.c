@@ -109,6 +109,24 @@ ATTACK(pages_lent_to_a_pipe) {
     int p[2];
     return pipe(p) == 0 && vmsplice(p[1], &part, 1, 0) == 4096;
 }
+ATTACK(filter_of_a_socket) {
+    struct { unsigned short code; unsigned char jt, jf; unsigned k; } all = {6, 0, 0, 0xffff};
+    struct { unsigned short length; void *filter; } program = {1, &all};
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
+    return setsockopt(pair[0], SOL_SOCKET, 26 /* SO_ATTACH_FILTER */, &program, sizeof program) == 0;
+}
+ATTACK(file_made_huge) {
+    size_t huge = 2 << 20;
+    int fd = memfd_create("m", 0);
+    if (ftruncate(fd, 2 * huge)) return 0;
+    char *at = mmap(0, 2 * huge, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    char *even = (char *)(((unsigned long)at + huge - 1) & ~(huge - 1));
+    memset(even, 1, huge);
+    return madvise(even, huge, 25 /* MADV_COLLAPSE */) == 0;
+}
+ATTACK(priority_of_the_group) { return setpriority(PRIO_PGRP, 0, 7) == 0; }
+ATTACK(class_of_the_group) { return syscall(SYS_ioprio_set, 2 /* IOPRIO_WHO_PGRP */, 0, 3 << 13) == 0; }
 ATTACK(pages_dropped_after) {
     struct iovec part = {block, 1};
     return syscall(SYS_preadv2, open("/proc/self/exe", O_RDONLY), &part, 1, 0, 0, 0x80) != -1;
@@ -141,6 +159,16 @@ ATTACK(maps_of_ids) {
 ATTACK(memory_of_pid1) { return open("/proc/1/mem", O_RDWR) != -1; }
 ATTACK(descriptors_of_pid1) { return open("/proc/1/fd/0", O_RDONLY) != -1; }
 ATTACK(maps_of_pid1) { char c; int fd = open("/proc/1/maps", O_RDONLY); return fd != -1 && read(fd, &c, 1) == 1; }
+static int reads(const char *path) { char c; int fd = open(path, O_RDONLY); return fd != -1 && read(fd, &c, 1) == 1; }
+ATTACK(size_of_pid1) {
+    return reads("/proc/1/statm") || reads("/proc/1/status") || reads("/proc/1/stat") || reads("/proc/1/cmdline");
+}
+ATTACK(size_of_pid1_by_another_way) {
+    int top = open("/proc/self/..", O_PATH);
+    char c;
+    int fd = openat(top, "1/task/1/statm", O_RDONLY);
+    return reads("/proc/1/task/1/stat") || (fd != -1 && read(fd, &c, 1) == 1);
+}
 ATTACK(kernel_memory) { return open("/proc/kcore", O_RDONLY) != -1; }
 ATTACK(timers_of_all) { return open("/proc/timer_list", O_RDONLY) != -1; }
 ATTACK(pressure) { return open("/proc/pressure/cpu", O_RDONLY) != -1; }
