@@ -75,7 +75,7 @@ fn judge(evidence: &Evidence) -> Finding {
              no helper that waits for input that never comes",
         );
         // An engine that hangs because it was refused memory cannot obey.
-        excuse::excused(finding, excuse::refusal(run, &evidence.host))
+        excuse::excused(finding, excuse::refused(&run.refusals, &evidence.host))
     } else if let Some(run) =
         ended.iter().find(|run| run.purpose == Purpose::Main && run.ending.emptied_after.is_none())
     {

@@ -108,7 +108,7 @@ fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
             String::new(),
         ));
     }
-    if let Some(refusal) = excuse::refusal(run, &evidence.host) {
+    if let Some(refusal) = excuse::refused(&run.refusals, &evidence.host) {
         remarks.push((format!("{}, and it did without", refusal.why), refusal.help));
     }
     let again: Vec<&Run> = runs::gate_runs(evidence)

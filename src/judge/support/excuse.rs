@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::model::evidence::{
-    FileAccess, HostFacts, Overcommit, RecordPart, Refusal, Resource, Run,
+    FileAccess, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
 };
 use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::units::Bytes;
@@ -71,10 +71,83 @@ fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
     })
 }
 
-/// The kernel refused the run memory, threads or an instruction (docs/decisions/011).
+/// The kernel refused the run memory, threads or an instruction (docs/decisions/011), or the sandbox a call that no rule forbids.
 pub(crate) fn refusal(run: &Run, host: &HostFacts) -> Option<Excuse> {
-    refused(&run.refusals, host)
+    refused(&run.refusals, host).or_else(|| refused_call(run))
 }
+
+/// Calls by which the processes of one entry may work together, or do faster what they can do without. No rule speaks of them, and the
+/// event's machine may grant them; the sandbox refuses them, since they reach beyond the entry just as well.
+const OF_NO_RULE: [&str; 34] = [
+    "flock",
+    "fcntl(a lock)",
+    "fcntl(F_SETOWN)",
+    "fcntl(F_SETLEASE)",
+    "fcntl(F_NOTIFY)",
+    "fcntl(F_SETPIPE_SZ)",
+    "inotify_init",
+    "inotify_init1",
+    "ipc",
+    "shmget",
+    "shmat",
+    "shmctl",
+    "semget",
+    "semop",
+    "semtimedop",
+    "semctl",
+    "msgget",
+    "msgsnd",
+    "msgrcv",
+    "msgctl",
+    "mq_open",
+    "mq_unlink",
+    "process_vm_readv",
+    "process_vm_writev",
+    "ptrace",
+    "pidfd_getfd",
+    "sendmsg",
+    "sendmmsg",
+    "vmsplice",
+    "io_uring_setup",
+    "io_setup",
+    "userfaultfd",
+    "memfd_secret",
+    "seccomp",
+];
+
+/// The sandbox refused a call that no rule forbids to a program of the entry's own, or to an interpreter that runs it: of a tool of the
+/// system, such as a compiler, the refusal is expected, and it does without.
+fn refused_call(run: &Run) -> Option<Excuse> {
+    let runs_the_entry = |by: Option<usize>| {
+        let exec = by.and_then(|index| run.execs.get(index));
+        exec.is_none_or(|exec| match exec.class {
+            ProgramClass::Entry | ProgramClass::OwnProduct => true,
+            _ => INTERPRETERS.contains(&&*exec.name),
+        })
+    };
+    let name = |what: &str| what.strip_suffix(" (i386)").unwrap_or(what).to_owned();
+    let found = run.denials.iter().filter(|denial| runs_the_entry(denial.by));
+    let mut names: Vec<String> = found.map(|denial| name(&denial.what)).collect();
+    names.retain(|name| OF_NO_RULE.contains(&&**name));
+    names.sort();
+    names.dedup();
+    if names.is_empty() {
+        return None;
+    }
+    let listed = wording::list(&names, 3);
+    Some(Excuse {
+        over_limit: false,
+        why: format!("before, the sandbox refused it {listed}, which no rule forbids"),
+        help: format!(
+            "do without {listed}, which reaches beyond the entry's own processes and files, and check again; or let the \
+             organisers see it play where nothing refuses that"
+        ),
+        evidence: json!({"refused_calls": names}),
+    })
+}
+
+/// The programs that run an entry's own text.
+const INTERPRETERS: [&str; 7] = ["sh", "dash", "bash", "python3", "python", "pypy3", "perl"];
 
 /// As [`refusal`], wherever the refusals were seen.
 pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
@@ -352,8 +425,26 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
-    use crate::model::evidence::{LaunchFailure, Purpose, Resource};
+    use crate::model::evidence::{Denial, LaunchFailure, Purpose, Resource};
     use crate::model::rule::RuleId;
+
+    #[test]
+    fn a_refused_call_that_no_rule_forbids_leaves_a_failure_open() {
+        let with = |by: Option<usize>, what: &str| {
+            let mut run = testing::run(Purpose::Main)
+                .exec(Some(0), "cc", ProgramClass::Listed)
+                .exec(Some(0), "python3", ProgramClass::Listed);
+            run.denials.push(Denial { by, what: what.into(), count: 1 });
+            refusal(&run, &testing::host()).map(|excuse| excuse.why)
+        };
+        for by in [None, Some(0), Some(2)] {
+            let why = with(by, "fcntl(a lock) (i386)").unwrap();
+            assert!(why.contains("refused it fcntl(a lock), which no rule forbids"), "{why}");
+        }
+        // A compiler locks files and does without; the net is of no use to a sound entry.
+        assert_eq!(with(Some(1), "flock"), None);
+        assert_eq!(with(Some(0), "socket(AF_INET, SOCK_STREAM)"), None);
+    }
 
     #[test]
     fn a_refused_mapping_is_told_with_its_figures() {

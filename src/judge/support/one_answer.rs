@@ -169,7 +169,8 @@ pub(crate) fn not_asked(rule: RuleId, evidence: &Evidence, what: &str) -> Findin
         return Finding::skipped(rule, RuleId::LegalMoves);
     }
     let finding = Finding::undecided(rule, format!("`{what}` was not tried"));
-    let refused = evidence.runs.iter().find_map(|run| excuse::refusal(run, &evidence.host));
+    let refused =
+        evidence.runs.iter().find_map(|run| excuse::refused(&run.refusals, &evidence.host));
     if let Some(refused) = refused {
         return finding.detail(refused.why).help(refused.help);
     }
