@@ -63,8 +63,12 @@ pub(crate) fn steers(c: char) -> bool {
 }
 
 /// Bytes of a stranger as one harmless line: UTF-8 kept, control characters, newlines and broken
-/// sequences written as `\n`, `\x1b` …, and cut after `max` characters with an ellipsis.
+/// sequences written as `\n`, `\x1b` …, and cut after `max` characters with an ellipsis. Nor does it hold a command for a CI runner.
 pub fn escape(bytes: &[u8], max: usize) -> String {
+    without_commands(&in_one_line(bytes, max))
+}
+
+fn in_one_line(bytes: &[u8], max: usize) -> String {
     let mut out = String::new();
     let mut count = 0usize;
     for chunk in bytes.utf8_chunks() {
@@ -114,12 +118,22 @@ pub(crate) fn shell_word(path: &std::path::Path) -> Option<String> {
     })
 }
 
-/// Text without what runners (of Azure and GitHub, and of GitLab) read as commands in the midst of a line.
+/// Text without what runners (of Azure and GitHub, and of GitLab) read as commands, in the midst of a line, or at the beginning of
+/// one that is broken at a blank.
 pub(crate) fn without_commands(text: &str) -> String {
-    text.replace("##[", "#\\u{23}[")
+    let mut out = text
+        .replace("##[", "#\\u{23}[")
         .replace("##vso[", "#\\u{23}vso[")
         .replace("section_start:", "section_start\\u{3a}")
-        .replace("section_end:", "section_end\\u{3a}")
+        .replace("section_end:", "section_end\\u{3a}");
+    let mut from = 0;
+    while let Some(at) = out.get(from..).and_then(|rest| rest.find("::")).map(|at| from + at) {
+        if out[..at].chars().next_back().is_none_or(char::is_whitespace) {
+            out.replace_range(at..=at, "\\u{3a}");
+        }
+        from = at + 1;
+    }
+    out
 }
 
 /// JSON leaves characters alone that move a terminal's cursor or turn the order of writing (a file's

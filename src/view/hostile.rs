@@ -14,10 +14,11 @@ use crate::model::text::{escape, steers};
 use crate::model::verdict::Finding;
 
 /// Markup, commands of GitHub, Azure and GitLab, colours, and characters that nobody sees.
-const HOSTILE: [&str; 9] = [
+const HOSTILE: [&str; 10] = [
     "</pre></title></td><script>alert(1)</script><img src=x onerror=y>\"' onload=z",
     "]]><x/>&lt;!--",
     "a\n::error file=x::y\n::set-env name=PATH::z\r::add-mask::q",
+    "0123456789 ::stop-commands::z 0123456789 ::add-mask::0123456789 ::error::0123456789 ::stop-commands::z 0123456789 ::x::y",
     "##[error]b ##vso[task.setvariable variable=x]y ###[group]",
     "section_start:1:a[collapsed=true]\rb section_end:1:a",
     "\u{1b}[2J\u{1b}]8;;http://x.y\u{7}c\u{9b}31m\u{7f}\u{0}",
