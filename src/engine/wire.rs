@@ -153,6 +153,11 @@ impl<O: Observer> Wire<O> {
         self.observer.note(text);
     }
 
+    /// When the first process was seen to have ended.
+    pub(crate) fn ended_at(&self) -> Option<Instant> {
+        self.ended_at
+    }
+
     /// True if the first process has ended, as far as it was seen.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended_at.is_some()

@@ -316,6 +316,11 @@ impl Inner {
         answered: Instant,
         answer: Answer,
     ) {
+        // Its output may have been held open for a while after its end, by a stub's `sleep`.
+        let answered = match (&answer, self.wire.ended_at()) {
+            (Answer::Ended(_), Some(ended)) => answered.min(ended),
+            _ => answered,
+        };
         let ask = Ask {
             set: self.set.take(),
             question,
