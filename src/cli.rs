@@ -359,8 +359,8 @@ pub(crate) struct SizeArgs {
     /// Replace a file there that gate4k did not write
     #[arg(long, requires = "apply")]
     pub(crate) force: bool,
-    /// No progress line
-    #[arg(long, short, requires = "apply")]
+    /// No progress line, which only --apply has
+    #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Measure again whenever an entry is saved, with the last sizes, until it is interrupted
     #[arg(long, conflicts_with = "apply")]

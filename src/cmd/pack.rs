@@ -23,7 +23,7 @@ use crate::model::entry_report::{EntryReport, RunSummary};
 use crate::model::evidence::EndHow;
 use crate::model::exit::Exit;
 use crate::model::rule::{RuleId, RuleKind};
-use crate::model::text::shown;
+use crate::model::text::{shell_word, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
 use crate::pack::candidate::{self, Candidate, Recipe};
@@ -109,10 +109,23 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         "the engine itself is not accepted, however it is packed; above is why"
     };
     tell(&format!("{whose}; nothing was written"));
-    if above.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ENTRY") {
-        tell("ENTRY in a step above is the engine itself, made from the source by hand");
-    }
+    tell(&format!("by hand: {}", by_hand(&recipe, &args.source)));
     Ok(failed.verdict.into())
+}
+
+/// The commands that make the engine of a source and talk to it, without a packing.
+fn by_hand(recipe: &Recipe, source: &Path) -> String {
+    let source = shell_word(source).unwrap_or_else(|| "SOURCE".to_owned());
+    let talk = "printf 'uci\\nisready\\nquit\\n'";
+    let command = recipe.command();
+    match recipe.language {
+        Language::C | Language::Cpp | Language::Rust => {
+            format!("`{command} -o engine {source} && {talk} | ./engine`")
+        }
+        Language::Python | Language::Perl => format!("`{talk} | {command} {source}`"),
+        Language::Executable if source.contains('/') => format!("`{talk} | {source}`"),
+        Language::Executable => format!("`{talk} | ./{source}`"),
+    }
 }
 
 /// Checks that the program that builds or reads the source is one of rule 7.5 and installed here.

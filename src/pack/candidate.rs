@@ -25,7 +25,7 @@ impl Recipe {
     }
 
     /// The program with its flags.
-    fn command(&self) -> String {
+    pub(crate) fn command(&self) -> String {
         [self.program.as_str(), self.flags.as_str()]
             .iter()
             .filter(|word| !word.is_empty())

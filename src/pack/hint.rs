@@ -1,5 +1,7 @@
 //! Bytes that an entry could save: each was found by doing it to this very entry.
 
+use std::path::Path;
+
 use super::candidate::{self, Recipe};
 use super::elf_end;
 use super::language::Language;
@@ -33,6 +35,7 @@ pub(crate) fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
     let Some((stub, packed)) = entry.split_at_checked(stub) else { return Vec::new() };
     let mut found: Vec<Hint> = repacked(stub, packed);
     found.extend(another_stub(entry, packed));
+    found.extend(packed_as_a_whole(entry));
     found.extend(elf_end::left_out(entry).map(|(shorter, what)| Hint {
         saves: entry.len() - shorter.len(),
         what,
@@ -65,6 +68,30 @@ fn another_stub(entry: &[u8], packed: &[u8]) -> Option<Hint> {
     let saves = entry.len().checked_sub(smallest.bytes.len()).filter(|saves| *saves > 0)?;
     let what = format!(
         "the executable packed anew by `gate4k pack`: a stub of {} bytes, {}",
+        smallest.stub, smallest.how
+    );
+    Some(Hint { saves, what, entry: smallest.bytes })
+}
+
+/// A script or an executable that is not packed yet, with the smallest stub that `gate4k pack` knows.
+fn packed_as_a_whole(entry: &[u8]) -> Option<Hint> {
+    let first = std::str::from_utf8(entry.split(|byte| *byte == b'\n').next()?).ok();
+    let words = first.and_then(|line| line.strip_prefix("#!")).map(str::split_ascii_whitespace);
+    let recipe = match (entry.starts_with(b"\x7fELF"), words) {
+        (true, _) => Recipe::new(Language::Executable, None, None),
+        (false, Some(words)) => {
+            let language = Language::of(Path::new(""), entry)?;
+            let mut words = words.skip_while(|word| word.ends_with("/env") || *word == "-S");
+            let program = words.next()?.rsplit('/').next();
+            let flags: Vec<&str> = words.collect();
+            Recipe::new(language, program, Some(&flags.join(" ")))
+        }
+        (false, None) => return None,
+    };
+    let smallest = candidate::all(entry, &recipe).into_iter().find(|packed| packed.stub > 0)?;
+    let saves = entry.len().checked_sub(smallest.bytes.len()).filter(|saves| *saves > 0)?;
+    let what = format!(
+        "all of it packed by `gate4k pack`: a stub of {} bytes, {}; it then starts by sh",
         smallest.stub, smallest.how
     );
     Some(Hint { saves, what, entry: smallest.bytes })

@@ -155,7 +155,7 @@ pub fn select(text: &str, name: Option<&str>, file_name: &str) -> Result<Json, S
                         names.join(", ")
                     ),
                     if names.iter().collect::<BTreeSet<_>>().len() < names.len() {
-                        "give each engine a name of its own, or leave only one in the file"
+                        "leave only one in the file; or give each engine a name of its own, and choose one with --name"
                     } else {
                         "choose one with --name, or leave only one in the file"
                     },

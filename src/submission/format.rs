@@ -347,7 +347,8 @@ fn read(
                 } else {
                     remarks.advice(
                         "the kernel does not start it; which shell does is up to the caller",
-                        "begin the file with #!/bin/sh, which costs 10 bytes, or try it where /bin/sh is dash and where it is bash",
+                        "begin the file with #!/bin/sh, which costs 10 bytes, and count the new line where a stub cuts its payload (`tail -n +N`); or \
+                         leave it so, and try it where /bin/sh is dash and where it is bash",
                     );
                 }
                 shell_text(bytes)

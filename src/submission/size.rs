@@ -129,7 +129,7 @@ fn decide(report: &SizeReport, payload: &PayloadReport) -> Finding {
         );
         finding.help(if file > limit {
             format!(
-                "save {over} in the file: `gate4k pack` packs a source, and `gate4k size --hints {ENTRY}` tries what else \
+                "save {over} in the file: `gate4k pack` packs a source, a script or an executable, and `gate4k size --hints {ENTRY}` tries what else \
                  saves bytes"
             )
         } else {

@@ -14,6 +14,7 @@ use crate::model::evidence::{
     Answer, Evidence, GameEnd, GameFault, GamesEvidence, LateMove, PlayedGame, PlayedGames,
     Purpose, Rival,
 };
+use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 use crate::model::words::counted;
@@ -102,25 +103,37 @@ fn slowest(played: &PlayedGames) -> Duration {
 }
 
 fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
+    // The one command that sends a whole game again needs a report that holds it.
+    let again = format!(
+        "`gate4k check --report json=report.json {ENTRY}`, and then `gate4k replay-question report.json match`"
+    );
     let help = match fault {
-        GameFault::Illegal { why, .. } => runs::help_to_write(why).unwrap_or(
-            "send it the whole game, search by search (the JSON report has its lines as `commands`), and see from which move on its board differs from \
-             the one that `position` tells",
+        GameFault::Illegal { why, .. } => runs::help_to_write(why).map_or_else(
+            || {
+                format!(
+                    "see from which move on its board differs from the one that `position` tells: {again} sends it the whole \
+                     game, search by search"
+                )
+            },
+            str::to_owned,
         ),
         GameFault::NoMove { .. } => {
             "answer with a legal move as long as there is one: the runner alone declares games over"
+                .to_owned()
         }
         GameFault::Gone => {
-            "play the game again under a debugger (`gate4k match` with the same moves) and mend the crash: \
-             it loses the game"
+            format!("mend the crash, which loses the game: {again} plays it again")
         }
-        GameFault::Silent { .. } => {
-            "play the game again (`gate4k match`) and see what never ends there: it loses the game"
-        }
+        GameFault::Silent { .. } => format!(
+            "see what never ends there, since it loses the game: {again} plays it again"
+        ),
         GameFault::NoStart(_) if !options(game).is_empty() => {
             "start it with the options of its configuration: send it the lines below by hand, and mend what ends it or holds it there, or take the option out"
+                .to_owned()
         }
-        GameFault::NoStart(_) => "start it several times in a row, and mend what fails then",
+        GameFault::NoStart(_) => {
+            "start it several times in a row, and mend what fails then".to_owned()
+        }
     };
     let again = game.again.clone().unwrap_or_default();
     let set = options(game);
