@@ -8,6 +8,7 @@ use libc::{c_int, c_long, c_uint, c_ulong, c_void};
 
 use crate::sandbox::child::errno::{check, errno};
 use crate::sandbox::child::landlock::add_rule;
+use crate::sandbox::child::memory_mark;
 use crate::sandbox::child::mounts::run_step;
 use crate::sandbox::child::setup::{CHILD_STEPS, ChildSetup, Ids};
 use crate::sandbox::child::talk::{
@@ -157,7 +158,10 @@ pub(in crate::sandbox) fn first_main(
     };
     match pid {
         -1 => give_up(talk, STEP_FAILED, u8::MAX, errno()),
-        _ => reap(setup.ids, talk),
+        _ => {
+            memory_mark::let_go();
+            reap(setup.ids, talk)
+        }
     }
 }
 
@@ -263,6 +267,7 @@ pub(in crate::sandbox) fn entry_main(
     keep_only([talk, talk]);
     same_table_of_descriptors(talk);
     await_streams(talk);
+    memory_mark::raise();
     // SAFETY: from the fourth descriptor on nothing survives the exec.
     unsafe {
         libc::syscall(libc::SYS_close_range, 3 as c_uint, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);

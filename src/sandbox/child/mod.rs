@@ -7,6 +7,7 @@
 mod errno;
 mod inside;
 mod landlock;
+mod memory_mark;
 mod mounts;
 mod ptrace;
 mod setup;

@@ -10,6 +10,7 @@ use libc::{c_int, c_long};
 
 use crate::sandbox::child::errno::errno;
 use crate::sandbox::child::inside;
+use crate::sandbox::child::memory_mark;
 use crate::sandbox::child::ptrace::pidfd_kill;
 use crate::sandbox::child::setup::ChildSetup;
 
@@ -45,6 +46,7 @@ pub(in crate::sandbox) fn clone_first(
     let argvs: Vec<Vec<*const libc::c_char>> =
         setup.attempts.iter().map(|attempt| pointers(&attempt.argv)).collect();
     let env = pointers(&setup.env);
+    memory_mark::prepare();
     // Where the entry's process runs until its exec.
     let mut stack = vec![0u128; STACK / size_of::<u128>()];
     let mut pidfd: c_int = -1;

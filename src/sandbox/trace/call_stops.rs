@@ -123,11 +123,12 @@ impl Tracer<'_> {
 
     /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is, and
     /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
-    fn opens(&mut self, pid: i32, process: i32, fd: i32) -> Option<FoundFile> {
+    fn opens(&mut self, pid: i32, fd: i32) -> Option<FoundFile> {
         let file = self.files.find_descriptor(pid, fd).ok()?;
         if let Some(name) = process::descriptor_tells_of_others(pid, fd, &file.path) {
             self.denied(pid, format!("open({name} of a process)"));
-            self.shared.kill_one(process);
+            // Not the process alone: another may share its descriptors, or the memory that it reads into.
+            self.shared.kill();
         }
         Some(file)
     }
@@ -161,7 +162,7 @@ impl Tracer<'_> {
             _ => false,
         };
         if error == 0 && opens {
-            came_to = self.opens(pid, process, result as i32);
+            came_to = self.opens(pid, result as i32);
         }
         match pending {
             PendingCall::Exec { asked, argv, readable, .. } => {
@@ -244,7 +245,7 @@ impl Tracer<'_> {
                 if self.is_in_host_file(pid, address) == Some(true) =>
             {
                 self.denied(pid, WAIT_IN_HOST_FILE.into());
-                self.shared.kill_one(process);
+                self.shared.kill();
             }
             // The kernel would wait on without a stop at which anybody could look.
             PendingCall::SharedWait { .. } if error == tracee::WAITS_ON => tracee::interrupt(pid),
