@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::model::evidence::{Evidence, LeftByProcess, LeftFile, Limits, Purpose, RecordPart, Run};
+use crate::model::evidence::{
+    Evidence, Exec, ExitHow, LeftByProcess, LeftFile, Limits, Purpose, RecordPart, Run,
+};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -123,6 +125,9 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
     .help(if here.iter().any(|file| file.path.contains("/__pycache__")) {
         "remove what the engine itself writes in __pycache__: what Python compiles there does not count (and `python3 -B` writes \
              none)"
+    } else if is_cleaner_killed(first) {
+        "let the engine end by exit: a signal to its whole group (`kill(0, …)`) ends the `sleep` as well behind which its stub removes \
+         the file"
     } else if evidence.strict {
         // `rm` is tolerated, and refused under --strict.
         "let the engine remove each file that it or its stub makes, once it runs: `unlink(*argv)` in C, `os.remove` in Python, \
@@ -148,6 +153,14 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
         );
     }
     finding
+}
+
+/// True if the stub's `sleep`, behind which it removes a file, was killed by the entry itself.
+fn is_cleaner_killed(run: &Run) -> bool {
+    let killed =
+        |exec: &Exec| exec.name == "sleep" && matches!(exec.exit, Some(ExitHow::Signal(_)));
+    // Otherwise it was killed when all was taken down.
+    run.ending.emptied_after.is_some() && run.execs.iter().any(killed)
 }
 
 /// `/tmp/tmp.x (1234 bytes, made by mktemp)`.
@@ -189,7 +202,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
-    use crate::model::evidence::{EndHow, ExitHow, Shell};
+    use crate::model::evidence::{EndHow, ProgramClass, Shell};
     use crate::model::verdict::Status;
 
     #[test]
@@ -198,6 +211,17 @@ mod tests {
         let finding = judge(&testing::evidence_of([run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("/tmp/tmp.a (1234 bytes, made by mktemp)"));
+    }
+
+    #[test]
+    fn a_cleaner_that_the_entry_killed_is_told() {
+        let mut run = testing::run(Purpose::Main)
+            .exec(Some(0), "sleep", ProgramClass::Tolerated)
+            .left("/tmp/tmp.a", None);
+        assert!(judge(&testing::evidence_of([run.clone()])).help.contains("rm $T"));
+        run.execs[1].exit = Some(ExitHow::Signal(9));
+        let finding = judge(&testing::evidence_of([run]));
+        assert!(finding.help.starts_with("let the engine end by exit"), "{}", finding.help);
     }
 
     #[test]

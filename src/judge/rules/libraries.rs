@@ -29,10 +29,7 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     if evidence.runs.is_empty() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let refused_by = |name: &str| match policy.library(name) {
-        LibraryWord::Refused(reason) => Some(reason),
-        LibraryWord::Allowed(_) => None,
-    };
+    let refused_by = |name: &str| refused_by(name, policy);
     let mut fatal: Vec<String> = needed
         .iter()
         .filter_map(|name| Some(format!("it is linked with {name} ({})", refused_by(name)?)))
@@ -43,16 +40,7 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     for run in &evidence.runs {
         let before = wanted.len();
         for open in run.opens.iter().filter(|open| paths::is_library(&open.path)) {
-            // A header serves no compiler: it becomes a part of what is compiled.
-            // A library that serves a compiler or an interpreter serves no program of the entry's own, and one that serves a
-            // compiler serves no interpreter: it would be loaded by what the entry says.
-            let opener = open.by.and_then(|index| run.execs.get(index));
-            let program = opener.and_then(|exec| exec.real.as_deref());
-            let serves_host = !libraries::is_header(&open.path)
-                && !is_native_product(run, open)
-                && policy.belongs_to_command(program, &open.path);
-            let refused = refused_by(&open.path).filter(|_| !serves_host);
-            match (refused, open.own) {
+            match (refused(run, open, policy), open.own) {
                 (Some(reason), false) if open.denied => wanted.push(format!(
                     "{} wanted {} ({reason}); it was refused",
                     runs::lineage(run, open.by),
@@ -85,6 +73,38 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     }
     let finding = decide(&fatal, &wanted, &loaded, needed, works);
     finding.with("needed", needed).with("loaded", loaded).with("refused", [fatal, wanted].concat())
+}
+
+fn refused_by(name: &str, policy: &dyn Allowed) -> Option<String> {
+    match policy.library(name) {
+        LibraryWord::Refused(reason) => Some(reason),
+        LibraryWord::Allowed(_) => None,
+    }
+}
+
+/// The reason why a library that was opened is not allowed there.
+fn refused(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> Option<String> {
+    // A header serves no compiler: it becomes a part of what is compiled.
+    // A library that serves a compiler or an interpreter serves no program of the entry's own, and one that serves a
+    // compiler serves no interpreter: it would be loaded by what the entry says.
+    let opener = open.by.and_then(|index| run.execs.get(index));
+    let program = opener.and_then(|exec| exec.real.as_deref());
+    let serves_host = !libraries::is_header(&open.path)
+        && !is_native_product(run, open)
+        && policy.belongs_to_command(program, &open.path);
+    refused_by(&open.path, policy).filter(|_| !serves_host)
+}
+
+/// A library that is not allowed and that the run did not get: refused, or nowhere to be found.
+pub(crate) fn wanted_in_vain(run: &Run, policy: &dyn Allowed) -> Option<String> {
+    let is_refused = |open: &&FileOpen| {
+        open.denied
+            && !open.own
+            && paths::is_library(&open.path)
+            && refused(run, open, policy).is_some()
+    };
+    let denied = run.opens.iter().find(is_refused).map(|open| open.path.clone());
+    denied.or_else(|| nowhere(run, policy).into_iter().next())
 }
 
 /// True if machine code that the entry brought along opened it: the entry's or product's file itself runs,

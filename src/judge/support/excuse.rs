@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::model::evidence::{
-    FileAccess, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
+    Answer, FileAccess, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
 };
 use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::units::Bytes;
@@ -118,6 +118,13 @@ const OF_NO_RULE: [&str; 34] = [
 /// The sandbox refused a call that no rule forbids to a program of the entry's own, or to an interpreter that runs it: of a tool of the
 /// system, such as a compiler, the refusal is expected, and it does without.
 fn refused_call(run: &Run) -> Option<Excuse> {
+    // A move that is written as one and is illegal comes of no refusal.
+    let first_fault = run.asks.iter().find(|ask| !ask.answer.is_good());
+    if let Some(Answer::Illegal { why, .. }) = first_fault.map(|ask| &ask.answer)
+        && !why.starts_with("not written as in UCI")
+    {
+        return None;
+    }
     let runs_the_entry = |by: Option<usize>| {
         let exec = by.and_then(|index| run.execs.get(index));
         exec.is_none_or(|exec| match exec.class {
@@ -137,7 +144,7 @@ fn refused_call(run: &Run) -> Option<Excuse> {
     let listed = wording::list(&names, 3);
     Some(Excuse {
         over_limit: false,
-        why: format!("before, the sandbox refused it {listed}, which no rule forbids"),
+        why: format!("in the same run the sandbox refused it {listed}, which no rule forbids"),
         help: format!(
             "do without {listed}, which reaches beyond the entry's own processes and files, and check again; or let the \
              organisers see it play where nothing refuses that"
@@ -440,6 +447,13 @@ mod tests {
         for by in [None, Some(0), Some(2)] {
             let why = with(by, "fcntl(a lock) (i386)").unwrap();
             assert!(why.contains("refused it fcntl(a lock), which no rule forbids"), "{why}");
+        }
+        let mut run = testing::run(Purpose::Main);
+        run.denials.push(Denial { by: Some(0), what: "flock".into(), count: 1 });
+        for (why, excuses) in [("not written as in UCI", true), ("the king is in check", false)] {
+            let line = "bestmove e2e5".to_owned();
+            run.asks[0].answer = Answer::Illegal { line, why: why.into() };
+            assert_eq!(refusal(&run, &testing::host()).is_some(), excuses, "{why}");
         }
         // A compiler locks files and does without; the net is of no use to a sound entry.
         assert_eq!(with(Some(1), "flock"), None);

@@ -4,7 +4,7 @@ use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{complaints, paths, refused_access, runs, wording};
 use nix::errno::Errno;
 
-use crate::judge::rules::commands;
+use crate::judge::rules::{commands, libraries};
 use crate::model::evidence::{
     Answer, Ask, ExecOutcome, ExitHow, FileOpen, LaunchFailure, Limits, ProgramClass, Question, Run,
 };
@@ -220,8 +220,12 @@ fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
 /// A program or module that it wanted in vain, where that is likely to be the reason.
 fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some(exec) = run.execs.iter().find(|exec| commands::is_denied(exec)) {
+        let lineage = runs::lineage(run, exec.by);
         return Some((
-            format!("after {} was refused to {}", exec.asked, runs::lineage(run, exec.by)),
+            match exec.outcome {
+                ExecOutcome::Ran => format!("after {lineage} had started {}", exec.asked),
+                _ => format!("after {} was refused to {lineage}", exec.asked),
+            },
             format!("do without {}: rule 7.5 does not list it", exec.name),
         ));
     }
@@ -274,6 +278,12 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
         ));
     }
     let Some(module) = modules.into_iter().next() else {
+        if let Some(name) = libraries::wanted_in_vain(run, policy) {
+            return Some((
+                format!("after it had wanted {name} in vain"),
+                format!("do without {name}, or carry it inside the file (within its 4096 bytes)"),
+            ));
+        }
         let call = refused_access::calls(run).next()?;
         return Some((
             format!("after the sandbox had refused it {call}"),
