@@ -1,7 +1,7 @@
 //! Judged and played, an entry finds the same world: nothing that it can ask tells one start from another.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -111,8 +111,62 @@ fn an_entry_that_gives_up_wherever_it_is_not_probed_plays_all_the_same() {
     assert!(played.contains("[Result \"1/2-1/2\"]"), "{played} {said}");
 }
 
+/// An engine whose name is the high-water mark of memory that it was started with, in KiB.
+const MARKED: &str = r#"
+#include <stdio.h>
+#include <sys/resource.h>
+int main() {
+    struct rusage usage;
+    char line[9999];
+    getrusage(RUSAGE_SELF, &usage);
+    setbuf(stdout, 0);
+    while (fgets(line, sizeof line, stdin)) {
+        if (line[0] == 'u' && line[3] < 32) printf("id name mark=%ld=\nuciok\n", usage.ru_maxrss);
+        if (line[0] == 'i') puts("readyok");
+        if (line[0] == 'g') puts("bestmove 0000");
+        if (line[0] == 'q') return 0;
+    }
+}
+"#;
+
+/// By the memory of gate4k itself, which the kernel remembers across the exec, a check was told from a match.
+fn the_mark_of_memory_is_of_one_height_in_every_mode() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    std::fs::write(path("engine.c"), MARKED).unwrap();
+    let made = Command::new("cc").arg("-o").args([path("one"), path("engine.c")]).status();
+    assert!(made.unwrap().success());
+    std::fs::copy(path("one"), path("other")).unwrap();
+    let told = |words: &[&str], input: &str| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gate4k"))
+            .args(words)
+            .current_dir(dir.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let log = std::fs::read_to_string(path("log")).unwrap_or_default();
+        String::from_utf8_lossy(&output.stdout).into_owned() + &log
+    };
+    for words in [
+        &["run", "one"][..],
+        &["check", "-q", "--quick", "--no-cache", "--format=json", "--size-limit=1M", "one"],
+        &["match", "-q", "--games=1", "--tc=5+0.1", "--log=log", "one", "other"],
+    ] {
+        let text = told(words, "uci\nquit\n");
+        let mark = text.split("mark=").nth(1).and_then(|rest| rest.split('=').next());
+        let mark: u32 = mark.and_then(|kib| kib.parse().ok()).unwrap_or_else(|| panic!("{text}"));
+        // From 16 MiB on, and by chance up to four more.
+        assert!((15 << 10..22 << 10).contains(&mark), "{words:?}: {mark} KiB");
+    }
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow the_mark_of_memory_is_of_one_height_in_every_mode [Landlock],
         slow every_start_looks_the_same_from_inside [Landlock],
         slow an_entry_that_gives_up_wherever_it_is_not_probed_plays_all_the_same [Landlock, Namespaces],
     ]

@@ -58,6 +58,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(27, "wait_by_new_calls").control(able),
         c(27, "machine_in_proc"),
         c(27, "number_of_eventfd").named(&[Denial("open(fdinfo of a process)")]),
+        c(27, "number_by_shared_table").named(&[Denial("open(fdinfo of a process)")]).bare(&[]),
         c(27, "packets_of_the_machine").named(&[Denial("open(softnet_stat of a process)")]),
         c(27, "supervisor_command_line").control(Control::RootIfAble),
         c(27, "host_name").only(true),

@@ -112,6 +112,25 @@ ATTACK(pages_by_directory) {
     sprintf(path, "%d/smaps", getpid());
     return openat(top, path, O_RDONLY) != -1;
 }
+/* The process that opens it is ended, and another has the same table of descriptors. */
+ATTACK(number_by_shared_table) {
+    char path[60], text[500];
+    int number = syscall(SYS_eventfd2, 0, 0);
+    sprintf(path, "/proc/%d/fdinfo/%d", getpid(), number);
+    if (symlink(path, "./link")) return 0;
+    pid_t child = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        open("./link", O_RDONLY);
+        _exit(0);
+    }
+    waitpid(child, 0, 0);
+    unlink("./link");
+    for (int fd = number + 1; fd < number + 9; fd++) {
+        memset(text, 0, sizeof text);
+        if (read(fd, text, sizeof text - 1) > 0 && strstr(text, "eventfd")) return 1;
+    }
+    return 0;
+}
 /* Nobody knows by its path where a link leads: it is opened, and whoever opened it is ended. */
 ATTACK(pages_by_link) {
     int p[2], came = 0;

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <time.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -309,10 +308,6 @@ static void tell(void) {
         }
         close(fd);
     }
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    /* The mark of the memory before the exec, which is gate4k's, in steps of 12 MiB. */
-    fprintf(told, "mark %ld\n", usage.ru_maxrss / 12288);
     fprintf(told, "pid %d parent %d session %d umask %o\n", getpid(), getppid(), getsid(0), umask(0));
     unsigned long attr[7] = {0};
     fprintf(told, "slice %ld", syscall(SYS_sched_getattr, 0, attr, 56, 0));
