@@ -13,11 +13,13 @@ use toml::Spanned;
 
 use crate::files::read;
 use crate::judge::error::CheckError;
-use crate::judge::settings::{Files, GamesWanted, MATCH_LIMIT, NotGames, memory_limit, size_limit};
+use crate::judge::settings::{
+    Files, GamesWanted, MATCH_LIMIT, NotGames, memory_limit, size_limit, written,
+};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
-use crate::model::source_place::{Misplaced, TextMistake, known, with_suggestion};
+use crate::model::source_place::{Misplaced, TextMistake, known, parsed};
 use crate::model::text::shown;
 use crate::model::units::{self, Bytes};
 use crate::sandbox::devices::DeviceClass;
@@ -231,8 +233,7 @@ impl Config {
 }
 
 fn read(text: &str, path: &Path, folders: Folders) -> Result<Config, TextMistake> {
-    let raw: RawSettings = toml::from_str(text)
-        .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
+    let raw: RawSettings = parsed(text)?;
     let here = path.parent().unwrap_or(Path::new(""));
     let none = Config::none();
     Ok(Config {
@@ -293,11 +294,7 @@ fn words<'a, T, const N: usize>(
 
 /// `match = 3`, or `match = "off"`.
 fn games(raw: Spanned<toml::Value>) -> Result<GamesWanted, TextMistake> {
-    let text = match raw.get_ref() {
-        toml::Value::String(word) => word.clone(),
-        other => other.to_string(),
-    };
-    text.parse().map_err(|error: NotGames| (raw.span(), error.to_string()))
+    written(raw, |text| text.parse().map_err(|error: NotGames| error.to_string()))
 }
 
 fn as_usual(games: &GamesWanted) -> bool {

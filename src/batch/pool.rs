@@ -18,6 +18,7 @@ use tracing::debug;
 use crate::judge::error::CheckError;
 use crate::judge::other_work::{judged_when_quiet, may_be_caused_by_load};
 use crate::model::entry_report::EntryReport;
+use crate::model::in_order::InOrder;
 
 /// The report on one entry, or why there is none.
 pub(crate) type Judged = Result<EntryReport, CheckError>;
@@ -123,7 +124,9 @@ pub(crate) fn run<E>(
             } else {
                 watch.done(&entries[index], &judged);
                 keep(index, &judged)?;
-                order.put(index, judged, &mut hear)?;
+                for (index, judged) in order.push(index, (index, judged)) {
+                    hear(index, judged)?;
+                }
             }
         }
         Ok(())
@@ -134,7 +137,9 @@ pub(crate) fn run<E>(
             let judged = alone(judge, path, at_once.probes, watch);
             watch.done(path, &judged);
             keep(index, &judged)?;
-            order.put(index, judged, &mut hear)?;
+            for (index, judged) in order.push(index, (index, judged)) {
+                hear(index, judged)?;
+            }
         }
     }
     watch.rests(0);
@@ -187,29 +192,6 @@ impl Running {
 
     fn end(&self, index: usize) -> usize {
         self.lock().remove(&index).unwrap_or_default()
-    }
-}
-
-/// Holds back what is early.
-#[derive(Default)]
-struct InOrder {
-    due: usize,
-    early: BTreeMap<usize, Judged>,
-}
-
-impl InOrder {
-    fn put<E>(
-        &mut self,
-        index: usize,
-        judged: Judged,
-        hear: &mut impl FnMut(usize, Judged) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.early.insert(index, judged);
-        while let Some(judged) = self.early.remove(&self.due) {
-            self.due += 1;
-            hear(self.due - 1, judged)?;
-        }
-        Ok(())
     }
 }
 

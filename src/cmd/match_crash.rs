@@ -13,6 +13,7 @@ use crate::game::go::Go;
 use crate::game::{moment, notation};
 use crate::model::game::crash::{CrashMove, GameCrash, shell_words};
 use crate::model::game::record::GameRecord;
+use crate::model::game::result::color_name;
 use crate::model::text::{escape, shown};
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
@@ -134,7 +135,7 @@ fn crash(
         "" => "before the first move".to_owned(),
         last => format!("after {last}"),
     };
-    let side = color.fold_wb("White", "Black");
+    let side = color_name(color);
     let mut facts = vec![
         format!("{} was ended: {}", name(lost.engine), word(&lost.why)),
         format!(

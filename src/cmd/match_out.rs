@@ -17,15 +17,16 @@ use super::match_strikes::Strikes;
 use super::match_table::{self, MatchProgress, half, sample};
 use super::match_test::{OrderedTest, asked_test};
 use super::match_until::UntilFile;
+use super::reports::cannot;
 use crate::cli::{MatchArgs, OutputReader};
 use crate::engine::stop::{Stop, StopLevel};
 use crate::files::write;
 use crate::game::pgn::{self, PgnHeader, Style};
 use crate::model::game::result::GameResult;
+use crate::model::in_order::InOrder;
 use crate::model::text::shown;
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
-use crate::runner::in_order::InOrder;
 use crate::runner::live::{LiveFile, Names};
 use crate::runner::schedule::ScheduledGame;
 use crate::runner::score::{MatchScore, MatchTally};
@@ -82,14 +83,13 @@ impl Sinks {
     ) -> anyhow::Result<Sinks> {
         let open = |path: &Option<PathBuf>| -> anyhow::Result<Option<(PathBuf, File)>> {
             let Some(path) = path else { return Ok(None) };
-            let file =
-                write::append(path).with_context(|| format!("cannot write {}", shown(path)))?;
+            let file = write::append(path).with_context(|| cannot(path))?;
             Ok(Some((path.clone(), file)))
         };
         let games = match &args.live {
             Some(path) => {
                 let live = LiveFile::start(path);
-                let live = live.with_context(|| format!("cannot write {}", shown(path)))?;
+                let live = live.with_context(|| cannot(path))?;
                 Some((path.clone(), live))
             }
             None => None,
@@ -463,7 +463,7 @@ impl EventLines {
 
 /// One write for one thing, so that no reader and no crash sees half of it.
 fn write_whole(path: &Path, file: &mut File, bytes: &[u8]) -> anyhow::Result<()> {
-    file.write_all(bytes).with_context(|| format!("cannot write {}", shown(path)))
+    file.write_all(bytes).with_context(|| cannot(path))
 }
 
 /// Engines by their points, and each couple's results with its pairs.

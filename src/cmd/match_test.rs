@@ -6,8 +6,8 @@
 use super::match_table::sample;
 use crate::cli::{MatchArgs, SprtScale};
 use crate::model::game::result::GameResult;
+use crate::model::in_order::InOrder;
 use crate::ratings::sprt::{Scale, Sprt, SprtDecision};
-use crate::runner::in_order::InOrder;
 use crate::runner::schedule::ScheduledGame;
 use crate::runner::score::MatchScore;
 use crate::shard::record::Test;

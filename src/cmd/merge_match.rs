@@ -11,6 +11,7 @@ use super::game_line;
 use super::match_out::results;
 use super::match_test::OrderedTest;
 use super::note;
+use super::reports::cannot;
 use crate::cli::MergeArgs;
 use crate::event::journal;
 use crate::model::exit::Exit;
@@ -54,7 +55,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         }
         Some(path) => {
             let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
-            let file = file.with_context(|| format!("cannot write {}", shown(path)))?;
+            let file = file.with_context(|| cannot(path))?;
             Some((path, BufWriter::new(file)))
         }
     };
@@ -69,7 +70,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         score.add(&pairing, game.result);
         if let Some((path, file)) = &mut pgn {
             let written = file.write_all(game.pgn.as_bytes());
-            written.with_context(|| format!("cannot write {}", shown(path)))?;
+            written.with_context(|| cannot(path))?;
         }
         if !args.quiet {
             let names = [pairing.white, pairing.black].map(|one| &*run.engines[one]);
@@ -78,7 +79,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
         is_decided = test.as_mut().is_some_and(|test| test.take(&pairing, game.result));
     }
     if let Some((path, mut file)) = pgn {
-        file.flush().with_context(|| format!("cannot write {}", shown(path)))?;
+        file.flush().with_context(|| cannot(path))?;
     }
     let names: Vec<&str> = run.engines.iter().map(String::as_str).collect();
     results(&score, &names, run.paired(), out)?;

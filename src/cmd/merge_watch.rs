@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use super::merge_match::{decided_before_a_gap, gap_words};
+use super::reports::cannot;
 use super::{match_until, note};
 use crate::cli::MergeArgs;
 use crate::event::journal::JournalError;
@@ -62,8 +63,7 @@ pub(super) fn ended(args: &MergeArgs, file: &Path) -> anyhow::Result<MergeArgs> 
             }
             Standing::Played => return Ok(ended),
             Standing::Decided { line, mark } => {
-                match_until::make(file, &line, &mark)
-                    .with_context(|| format!("cannot write {}", shown(file)))?;
+                match_until::make(file, &line, &mark).with_context(|| cannot(file))?;
                 return Ok(ended);
             }
         }

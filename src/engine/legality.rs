@@ -5,6 +5,7 @@ use shakmaty::{Bitboard, Chess, Color, Move, Position, Rank, Role, Square, attac
 
 use crate::engine::uci::{MoveFault, read_move};
 use crate::game::legal::find;
+use crate::model::game::result::color_name;
 
 /// The legal move that a word is, or why it is none.
 ///
@@ -37,7 +38,7 @@ fn explain(position: &Chess, one: UciMove) -> String {
         return format!("no piece stands on {from}");
     };
     if piece.color != us {
-        return format!("the {} on {from} is not {}'s", name(piece.role), side(us));
+        return format!("the {} on {from} is not {}'s", name(piece.role), color_name(us));
     }
     if from == to {
         return "the piece stays where it is".into();
@@ -130,10 +131,6 @@ fn name(role: Role) -> &'static str {
         Role::Queen => "queen",
         Role::King => "king",
     }
-}
-
-fn side(color: Color) -> &'static str {
-    color.fold_wb("White", "Black")
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! A move list from the start position, and the position it leads to: the only way a 4k engine is shown
 //! a position.
 
-use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
+use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use crate::engine::legality;
 use crate::engine::uci::UciCommand;
+use crate::game::notation::fen;
 use crate::model::units::Ply;
 
 /// Moves played from the start position; every one was legal.
@@ -80,7 +80,7 @@ impl Moves {
 
     /// The position as FEN.
     pub(crate) fn fen(&self) -> String {
-        Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
+        fen(&self.position)
     }
 
     /// True if no move is possible here.

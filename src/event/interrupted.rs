@@ -10,7 +10,7 @@ use shakmaty::{ByColor, Chess, Color, Position};
 
 use super::terms::InterruptionRule;
 use crate::model::game::ending::{GameEnding, Termination};
-use crate::model::game::result::GameResult;
+use crate::model::game::result::{GameResult, color_name};
 use crate::model::game::score::Score;
 use crate::model::words::counted;
 
@@ -106,7 +106,7 @@ pub(crate) fn decide(
         && let Some(ending) = probe(&moment.position)
     {
         let result = match ending.result {
-            GameResult::Win(color) => format!("{} wins", color.fold_wb("White", "Black")),
+            GameResult::Win(color) => format!("{} wins", color_name(color)),
             _ => "a draw".to_owned(),
         };
         return Ruling {

@@ -2,10 +2,14 @@
 //! game's moves harmless.
 
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lzma_rust2::XzReader;
+use pgn_reader::Reader;
+
+use crate::files::read;
 
 /// The first bytes of an xz file (the .xz file format, section 2.1.1.1).
 const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
@@ -44,6 +48,22 @@ pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Re
     } else {
         Box::new(whole)
     })
+}
+
+/// A reader of the games of a file, plain or xz, whose tags and comments may have so many bytes.
+///
+/// # Errors
+/// As [`unpacked`], and when the file cannot be opened.
+pub(super) fn reader(
+    path: &Path,
+    tag_bytes: usize,
+    comment_bytes: usize,
+) -> io::Result<Reader<Lines<Box<dyn Read + Send>>>> {
+    let (lines, _) = Lines::new(unpacked(Box::new(read::stream(path)?))?);
+    Ok(Reader::build(lines)
+        .set_supported_tag_line_length(tag_bytes)
+        .set_supported_comment_length(comment_bytes)
+        .finish())
 }
 
 /// An unpacked stream, whose errors say that it was packed.

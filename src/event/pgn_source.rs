@@ -14,7 +14,7 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 use super::pgn_lines::{LineCount, Lines, unpacked};
 use super::termination;
 use crate::files::read;
-use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
@@ -376,10 +376,8 @@ fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
         .filter(|claimed| *claimed != found)
         .map(|claimed| Fault::PlyCount { claimed, found });
     let elo = |text: Option<String>| text.and_then(|text| text.parse().ok());
-    let termination = termination::named(tags.details.as_deref())
-        .or_else(|| termination::named(tags.termination.as_deref()))
-        .or_else(|| termination::seen(&game.position))
-        .unwrap_or(Termination::Unknown);
+    let (details, word) = (tags.details.as_deref(), tags.termination.as_deref());
+    let termination = termination::of(details, word, &game.position);
     let mut book = game.moves;
     let played = book.split_off(game.book);
     let ending = GameEnding { result, reason: termination };

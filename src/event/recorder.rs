@@ -15,20 +15,14 @@ use super::ledger::OpenGame;
 use crate::game::end::Referee;
 use crate::model::game::ending::GameEnding;
 use crate::model::game::opening::Opening;
-use crate::model::game::record::SearchInfo;
-use crate::model::game::record::Stamp;
-use crate::model::game::record::{PlyRecord, Resume};
+use crate::model::game::record::{PlyRecord, Resume, SearchInfo, Stamp};
 use crate::model::game::score::Score;
+use crate::model::units::whole_micros;
 use crate::runner::events::{Finished, MovePlayed};
-
-/// Whole microseconds.
-pub(crate) fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
-}
 
 /// Both clocks as the journal has them, White's first.
 pub(crate) fn clocks(of: ByColor<Duration>) -> [u64; 2] {
-    [micros(of.white), micros(of.black)]
+    [whole_micros(of.white), whole_micros(of.black)]
 }
 
 pub(crate) fn from_clocks([white, black]: [u64; 2]) -> ByColor<Duration> {
@@ -50,7 +44,7 @@ pub(crate) fn ply(id: &str, told: &MovePlayed) -> JournalPly {
         id: id.to_owned(),
         number: *number,
         uci: uci([&ply.played], told.before.castles().mode()),
-        used: micros(ply.used()),
+        used: whole_micros(ply.used()),
         clocks: clocks(*both),
         eval: info.score.map(|score| score.for_white(told.mover).value()),
         depth: info.depth,
@@ -75,10 +69,10 @@ pub(crate) fn finished(
     GameFinished {
         moves: uci(moves, record.opening.castling()),
         book: record.opening.moves().len(),
-        unanswered: record
-            .unanswered
-            .map(|question| [micros(question.heard.since(question.sent)), micros(question.left)]),
-        lasted: micros(before + finished.lasted),
+        unanswered: record.unanswered.map(|question| {
+            [whole_micros(question.heard.since(question.sent)), whole_micros(question.left)]
+        }),
+        lasted: whole_micros(before + finished.lasted),
         ..ended(started, &record.ending)
     }
 }
@@ -178,7 +172,7 @@ impl ResumedGame {
             why: ruling.why.clone(),
             result,
             clocks: clocks(self.moment.clocks),
-            compensation: micros(compensation),
+            compensation: whole_micros(compensation),
             begins_anew: ruling.verdict == Continuation::BeginsAnew,
         }
     }
@@ -195,7 +189,7 @@ impl ResumedGame {
             by_rule: rule.map(str::to_owned),
             moves: uci(moves, self.opening.castling()),
             book: self.opening.moves().len(),
-            lasted: micros(self.played_for()),
+            lasted: whole_micros(self.played_for()),
             ..ended(started, ending)
         }
     }

@@ -312,10 +312,7 @@ fn ranked(standings: &Standings) -> Ranking {
     let mut last = None;
     for row in &standings.rows {
         let name = row.engine.name.clone();
-        let rank = match row.place {
-            Place::Ranked { rank, .. } => Some(rank),
-            Place::Disqualified | Place::Withdrawn => None,
-        };
+        let rank = row.place.rank();
         match ranking.last_mut() {
             Some(group) if rank.is_some() && last == Some(rank) => group.push(name),
             _ => ranking.push(vec![name]),

@@ -9,6 +9,7 @@ use super::tiebreak::{Context, Criterion, Figure, TiebreakChain, TiedRest, break
 use crate::model::game::listed::ListedPlayer;
 use crate::model::game::points::{HalfPoints, QuarterPoints};
 use crate::model::game::result::GameResult;
+use serde::Serialize;
 
 /// The standings of an event.
 #[derive(Clone, Debug)]
@@ -91,8 +92,18 @@ pub enum Place {
     Withdrawn,
 }
 
+impl Place {
+    /// The rank, where it has one.
+    pub(crate) fn rank(self) -> Option<u32> {
+        match self {
+            Place::Ranked { rank, .. } => Some(rank),
+            Place::Disqualified | Place::Withdrawn => None,
+        }
+    }
+}
+
 /// Results with one colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ColourTally {
     /// Won games.
     pub(crate) wins: u32,
@@ -199,12 +210,8 @@ impl Standings {
 
     /// The engines of each place that several share, in order of places.
     pub(crate) fn ties(&self) -> impl Iterator<Item = &[StandingsRow]> {
-        let rank = |row: &StandingsRow| match row.place {
-            Place::Ranked { rank, .. } => Some(rank),
-            Place::Disqualified | Place::Withdrawn => None,
-        };
         self.rows
-            .chunk_by(move |a, b| rank(a).is_some() && rank(a) == rank(b))
+            .chunk_by(|a, b| a.place.rank().is_some() && a.place.rank() == b.place.rank())
             .filter(|rows| rows.len() > 1)
     }
 

@@ -44,13 +44,21 @@ static WORDS: [(&str, Termination); 28] = [
 ];
 
 /// The meaning of a tag's words; none for words that are not known, such as `normal`.
-pub(crate) fn named(words: Option<&str>) -> Option<Termination> {
+fn named(words: Option<&str>) -> Option<Termination> {
     let words = words?.to_ascii_lowercase();
     WORDS.iter().find(|(part, _)| words.contains(part)).map(|(_, termination)| termination.clone())
 }
 
+/// The end of a game by its tags `TerminationDetails` and `Termination` and its last position.
+pub(crate) fn of(details: Option<&str>, word: Option<&str>, position: &Chess) -> Termination {
+    named(details)
+        .or_else(|| named(word))
+        .or_else(|| seen(position))
+        .unwrap_or(Termination::Unknown)
+}
+
 /// The end that the last position shows by itself.
-pub(crate) fn seen(position: &Chess) -> Option<Termination> {
+fn seen(position: &Chess) -> Option<Termination> {
     if position.is_checkmate() {
         Some(Termination::Mate)
     } else if position.is_stalemate() {

@@ -21,6 +21,7 @@ use super::withdraw;
 use crate::game::clock::TimeControl;
 use crate::game::end::Referee;
 use crate::model::game::ending::Termination;
+use crate::model::units::whole_micros;
 use crate::model::words::counted;
 
 /// The result of a verification.
@@ -325,7 +326,7 @@ fn check_clock(
     let first = told.started.start.as_deref().and_then(|fen| fen.split(' ').nth(1));
     let mover = (book + ply.number + usize::from(first == Some("b"))) % 2;
     let mut due = told.clocks;
-    let increment = super::recorder::micros(increment);
+    let increment = whole_micros(increment);
     due[mover] = due[mover].saturating_sub(ply.used).saturating_add(increment);
     // Durations are finer than what is recorded: each of both roundings may be one off.
     let off =

@@ -6,6 +6,7 @@ use std::time::Duration;
 use shakmaty::{ByColor, Color};
 
 use crate::game::clock::{GameClock, TimeControl};
+use crate::model::units::whole_millis;
 
 /// The most times of the other's clock that a clock is shown, where a position is asked again.
 const MOST_UNEVEN: f64 = 9.0;
@@ -107,10 +108,10 @@ impl Go {
         match *self {
             // Exactly the rule's order: real entries read the numbers by their place in the line.
             Go::Clock(clocks) => {
-                word(text, " wtime ", millis(clocks.white));
-                word(text, " btime ", millis(clocks.black));
-                word(text, " winc ", millis(clocks.white_increment));
-                word(text, " binc ", millis(clocks.black_increment));
+                word(text, " wtime ", whole_millis(clocks.white));
+                word(text, " btime ", whole_millis(clocks.black));
+                word(text, " winc ", whole_millis(clocks.white_increment));
+                word(text, " binc ", whole_millis(clocks.black_increment));
                 if let Some(moves) = clocks.moves_to_go {
                     word(text, " movestogo ", moves.into());
                 }
@@ -118,7 +119,7 @@ impl Go {
             Go::Bare => {}
             Go::Depth(depth) => word(text, " depth ", depth.into()),
             Go::Nodes(nodes) => word(text, " nodes ", nodes),
-            Go::MoveTime(time) => word(text, " movetime ", millis(time)),
+            Go::MoveTime(time) => word(text, " movetime ", whole_millis(time)),
         }
     }
 }
@@ -134,11 +135,6 @@ impl fmt::Display for Go {
 fn word(text: &mut Vec<u8>, name: &str, number: u64) {
     text.extend_from_slice(name.as_bytes());
     text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-}
-
-/// Whole milliseconds; a time that no clock of a game reaches is the most that can be written.
-pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

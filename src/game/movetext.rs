@@ -10,12 +10,11 @@ use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Color, Move, Position, Role};
 
-use super::go::millis;
 use crate::model::game::ending::GameEnding;
 use crate::model::game::record::{GameRecord, PlyRecord};
 use crate::model::game::score::Score;
 use crate::model::text::escape;
-use crate::model::units::Ply;
+use crate::model::units::{Ply, whole_millis};
 
 /// The extent of what stands beside each move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -213,8 +212,8 @@ impl Movetext<'_> {
         let (draw, win) = ply.rules_in;
         self.number("{d=", depth);
         self.number(", sd=", info.seldepth.unwrap_or(depth));
-        self.number(", mt=", millis(ply.used()));
-        self.number(", tl=", millis(ply.left));
+        self.number(", mt=", whole_millis(ply.used()));
+        self.number(", tl=", whole_millis(ply.left));
         self.number(", s=", info.speed.unwrap_or(0));
         self.number(", n=", info.nodes.unwrap_or(0));
         self.out.push_str(", pv=");

@@ -15,7 +15,6 @@ use super::mistaken_file;
 use super::probe::{self, Gathered, ProbePlan, ProbeWaits};
 use super::read::{ReadEntry, engine_of_file, engines_json_sha256, figures};
 use super::rules::{self, Case, Needed};
-use super::support::allowed::HostAllows;
 use super::support::runs::shown_run;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
@@ -26,6 +25,7 @@ use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::rule::{RULES, RuleId};
 use crate::model::text::{escape, shown};
 use crate::model::verdict::{Finding, Verdict};
+use crate::policy::toolchain::Toolchain;
 use crate::sandbox::plan::SandboxError;
 use crate::submission::Submission;
 
@@ -203,16 +203,15 @@ impl Judge {
             strict: self.settings.strict,
             quick: self.settings.quick,
         };
-        let allowed = HostAllows::new(&host.tools);
+        let allowed: &Toolchain = &host.tools;
         let (needed, bytes) = (&read.format.needed, &submission.bytes);
-        let mut findings =
-            rules::judge_runs(&Case { evidence: &evidence, needed, allowed: &allowed, bytes });
+        let mut findings = rules::judge_runs(&Case { evidence: &evidence, needed, allowed, bytes });
         waive::apply(&mut findings, waivers, sha256);
         let barred = before_games(&findings);
         if barred.is_none() {
             evidence.games = self.games(submission, &evidence, host, early, jobs, progress);
         }
-        let case = Case { evidence: &evidence, needed, allowed: &allowed, bytes };
+        let case = Case { evidence: &evidence, needed, allowed, bytes };
         let rules_of_games = rules::needing(Needed::Games).map(|rule| match barred {
             Some(on) => Finding::skipped(rule.id, on),
             None => rule.finding(&case),

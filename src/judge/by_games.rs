@@ -6,7 +6,7 @@ use super::support::runs::shown_run;
 use super::support::{refused_access, wording};
 use crate::model::evidence::{Evidence, GamesEvidence, LeftByProcess, PlayedGames, Run};
 use crate::model::rule::RuleId;
-use crate::model::verdict::{Finding, Status};
+use crate::model::verdict::{Finding, Status, WAIVED};
 
 /// Turns findings into failures where games broke the rule.
 pub(crate) fn judge(findings: &mut [Finding], case: &Case<'_>) {
@@ -59,7 +59,7 @@ fn tell_refusals(findings: &mut [Finding], evidence: &Evidence, of_games: &Evide
 
 /// True if games cannot change a finding: a rule that is broken already, or that the organisers waived, stays so.
 fn is_settled(finding: &Finding) -> bool {
-    finding.status == Status::Fail || finding.evidence.contains_key("waived")
+    finding.status == Status::Fail || finding.evidence.contains_key(WAIVED)
 }
 
 /// The processes that played as runs, each with the programs that it started and the files that it opened.

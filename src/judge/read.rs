@@ -54,16 +54,21 @@ impl Judge {
         }))
     }
 
+    /// Reads an entry.
+    ///
+    /// # Errors
+    /// When there is none at `path`, or it cannot be read.
+    pub(super) fn entry(&self, path: &Path) -> Result<ReadEntry, CheckError> {
+        let (read, single) = self.read(path)?;
+        read.ok_or_else(|| CheckError::Nothing { path: path.to_owned(), what: single.summary })
+    }
+
     /// The file that an entry's directory holds.
     ///
     /// # Errors
     /// When there is none.
     pub(crate) fn file_of(&self, path: &Path) -> Result<PathBuf, CheckError> {
-        let (read, single) = self.read(path)?;
-        match read {
-            Some(read) => Ok(read.submission.path),
-            None => Err(CheckError::Nothing { path: path.to_owned(), what: single.summary }),
-        }
+        self.entry(path).map(|read| read.submission.path)
     }
 
     /// The sums of an entry's files, without judging it.
@@ -86,10 +91,7 @@ impl Judge {
     /// # Errors
     /// When there is nothing to measure or a setting is wrong.
     pub(crate) fn measure(&self, path: &Path) -> Result<EntrySize, CheckError> {
-        let (read, single) = self.read(path)?;
-        let Some(read) = read else {
-            return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });
-        };
+        let read = self.entry(path)?;
         let (format, step) = format_of(&read);
         let counted = read.payload.fields.iter().filter(|f| f.counting != Counting::NotCounted);
         // Of the findings by bytes, only that on the size decides what `size` says.

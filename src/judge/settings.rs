@@ -152,12 +152,16 @@ pub(crate) fn memory_limit(raw: Spanned<toml::Value>) -> Result<Bytes, TextMista
     written(raw, memory_limit_of)
 }
 
-fn written(
+/// Reads a value of a file of settings that may be written as a number or as a word.
+///
+/// # Errors
+/// As `read`, with the place.
+pub(crate) fn written<T>(
     raw: Spanned<toml::Value>,
-    read: fn(&str) -> Result<Bytes, String>,
-) -> Result<Bytes, TextMistake> {
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<T, TextMistake> {
     let text = match raw.get_ref() {
-        toml::Value::String(size) => size.clone(),
+        toml::Value::String(word) => word.clone(),
         other => other.to_string(),
     };
     read(&text).map_err(|why| (raw.span(), why))

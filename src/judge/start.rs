@@ -49,10 +49,7 @@ impl Judge {
         path: &Path,
         memory: Option<Bytes>,
     ) -> Result<PlayableEntry, CheckError> {
-        let (read, single) = self.read(path)?;
-        let Some(read) = read else {
-            return Err(CheckError::Nothing { path: path.to_owned(), what: single.summary });
-        };
+        let read = self.entry(path)?;
         let wanted = self.host_for(path, &read.submission, memory);
         let host = self.host(wanted.clone());
         if !host.landlock {

@@ -11,7 +11,7 @@ use super::waiver::Waiver;
 use crate::model::entry_report::ConfigFinding;
 use crate::model::rule::RuleId;
 use crate::model::text::{escape, shown};
-use crate::model::verdict::{Finding, Status};
+use crate::model::verdict::{Finding, Status, WAIVED};
 
 /// The evidence of rule `commands` under which the granted programs stand that ran.
 pub(crate) const GRANTED: &str = "granted";
@@ -83,7 +83,7 @@ fn mark(found: &mut Finding, waiver: &Waiver, status: Status, programs: &[String
     if !programs.is_empty() {
         evidence["programs"] = programs.into();
     }
-    found.evidence.insert("waived".into(), evidence);
+    found.evidence.insert(WAIVED.into(), evidence);
 }
 
 fn complain(found: &mut Finding, waiver: &Waiver, why: &str, next: &str) {

@@ -15,7 +15,6 @@ pub struct Waiver {
     /// The entry's file or directory.
     pub entry: PathBuf,
     /// The rule that it need not keep.
-    #[serde(serialize_with = "rule_name")]
     pub rule: RuleId,
     /// For rule `commands`: the programs that it may start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,10 +57,6 @@ impl Waiver {
     pub(crate) fn ground(&self) -> String {
         format!("{}, {}", escape(self.reason.as_bytes(), 300), escape(self.date.as_bytes(), 40))
     }
-}
-
-fn rule_name<S: Serializer>(rule: &RuleId, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(rule.name())
 }
 
 fn as_date<S: Serializer>(date: &str, serializer: S) -> Result<S::Ok, S::Error> {

@@ -6,6 +6,7 @@ pub mod entry_report;
 pub mod evidence;
 pub(crate) mod exit;
 pub mod game;
+pub(crate) mod in_order;
 pub mod layer_status;
 pub(crate) mod next_step;
 pub(crate) mod path_text;

@@ -65,6 +65,15 @@ impl Misplaced {
 /// A mistake in a text that is being read: the part of the text, and what is wrong with it.
 pub(crate) type TextMistake = (Range<usize>, String);
 
+/// Reads TOML; a mistake comes with the likely meaning.
+///
+/// # Errors
+/// At the first mistake in it.
+pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextMistake> {
+    toml::from_str(text)
+        .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))
+}
+
 /// One word out of a known set.
 ///
 /// # Errors
@@ -78,9 +87,9 @@ pub(crate) fn known<'a, T>(
     let text = word.get_ref();
     named(text).ok_or_else(|| {
         let all: Vec<&str> = all.into_iter().collect();
-        let hint = match nearest(text, all.iter().copied()) {
-            Some(near) => format!("; did you mean {near:?}?"),
-            None => format!("; there are {}", all.join(", ")),
+        let hint = match did_you_mean(text, all.iter().copied()) {
+            none if none.is_empty() => format!("; there are {}", all.join(", ")),
+            near => near,
         };
         (word.span(), format!("there is no {what} {text:?}{hint}"))
     })
@@ -129,7 +138,7 @@ pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
 
 /// Adds the likely meaning to `unknown field `x`, expected one of `a`, `b``, and says what a number may be: the words of
 /// the language that this is written in are no help to others.
-pub(crate) fn with_suggestion(message: &str) -> String {
+fn with_suggestion(message: &str) -> String {
     const NUMBERS: [(&str, &str); 6] = [
         ("a nonzero u32", "a whole number from 1 to 4294967295"),
         ("a nonzero u64", "a whole number from 1 up"),
@@ -164,6 +173,14 @@ pub(crate) fn nearest<'a>(
         .filter(|(steps, _)| *steps <= allowed)
         .min_by_key(|(steps, _)| *steps)
         .map(|(_, candidate)| candidate)
+}
+
+/// The end of a message about a word that is none of those that are known: `; did you mean "swiss"?`, or nothing.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> String {
+    nearest(word, candidates).map(|near| format!("; did you mean {near:?}?")).unwrap_or_default()
 }
 
 /// Insertions, removals and replacements (Levenshtein), letters compared without case.

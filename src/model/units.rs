@@ -48,6 +48,16 @@ impl Bytes {
     }
 }
 
+/// Whole milliseconds; the most that can be written for a time that no clock reaches.
+pub(crate) fn whole_millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Whole microseconds; the most that can be written for a time that no clock reaches.
+pub(crate) fn whole_micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
 /// A size that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

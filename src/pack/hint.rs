@@ -61,16 +61,9 @@ pub(crate) fn all(entry: &[u8], stub: usize) -> Vec<Hint> {
 /// A packed executable behind the smallest stub that `gate4k pack` knows: what gzexe and the like could save.
 fn another_stub(entry: &[u8], packed: &[u8]) -> Option<Hint> {
     let (_, data) = packer::unpacked(packed)?;
-    let executable = data.starts_with(b"\x7fELF");
     let recipe = Recipe::new(Language::Executable, None, None);
-    let all = if executable { candidate::all(&data, &recipe) } else { Vec::new() };
-    let smallest = all.into_iter().find(|candidate| candidate.stub > 0)?;
-    let saves = entry.len().checked_sub(smallest.bytes.len()).filter(|saves| *saves > 0)?;
-    let what = format!(
-        "the executable packed anew by `gate4k pack`: a stub of {} bytes, {}",
-        smallest.stub, smallest.how
-    );
-    Some(Hint { saves, what, entry: smallest.bytes })
+    let what = "the executable packed anew";
+    data.starts_with(b"\x7fELF").then(|| packed_anew(entry, &data, &recipe, what, ""))?
 }
 
 /// A script or an executable that is not packed yet, with the smallest stub that `gate4k pack` knows.
@@ -88,10 +81,21 @@ fn packed_as_a_whole(entry: &[u8]) -> Option<Hint> {
         }
         (false, None) => return None,
     };
-    let smallest = candidate::all(entry, &recipe).into_iter().find(|packed| packed.stub > 0)?;
+    packed_anew(entry, entry, &recipe, "all of it packed", "; it then starts by sh")
+}
+
+/// The smallest stub before this source, where that makes a smaller entry.
+fn packed_anew(
+    entry: &[u8],
+    source: &[u8],
+    recipe: &Recipe,
+    what: &str,
+    note: &str,
+) -> Option<Hint> {
+    let smallest = candidate::all(source, recipe).into_iter().find(|packed| packed.stub > 0)?;
     let saves = entry.len().checked_sub(smallest.bytes.len()).filter(|saves| *saves > 0)?;
     let what = format!(
-        "all of it packed by `gate4k pack`: a stub of {} bytes, {}; it then starts by sh",
+        "{what} by `gate4k pack`: a stub of {} bytes, {}{note}",
         smallest.stub, smallest.how
     );
     Some(Hint { saves, what, entry: smallest.bytes })

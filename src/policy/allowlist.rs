@@ -12,13 +12,12 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::files::read;
-use crate::model::source_place::{Misplaced, with_suggestion};
+use crate::model::source_place::{Misplaced, parsed};
 
 mod cache;
 mod verify;
 
 pub use cache::AllowedCache;
-use verify::AllowlistMistake;
 
 /// The version of the format that is read here.
 pub(crate) const VERSION: u32 = 1;
@@ -110,15 +109,15 @@ pub(crate) struct Helper {
     pub(crate) reason: Option<Text>,
 }
 
-/// Shared libraries that an entry may load (7.6).
+/// Shared libraries that an entry may load or Python modules that it may import (7.6), or chess libraries that it may not (7.7).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Library {
-    /// A pattern for the base name (`libc.so*`).
+pub(crate) struct NamedLibrary {
+    /// A pattern for the base name of a shared library (`libc.so*`), or for a module's top-level name.
     pub(crate) name: Text,
-    /// The rule that allows it.
+    /// The rule that allows or forbids it.
     pub(crate) rule: Option<Text>,
-    /// The reason that it is allowed.
+    /// The reason.
     pub(crate) reason: Option<Text>,
 }
 
@@ -143,19 +142,6 @@ pub(crate) struct Header {
     /// The rule that allows it.
     pub(crate) rule: Option<Text>,
     /// The reason that it is allowed.
-    pub(crate) reason: Option<Text>,
-}
-
-/// A Python module that may be imported besides the standard library (7.6), or a chess library that
-/// may not (7.7).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Module {
-    /// A pattern for its top-level name.
-    pub(crate) name: Text,
-    /// The rule that allows or forbids it.
-    pub(crate) rule: Option<Text>,
-    /// The reason.
     pub(crate) reason: Option<Text>,
 }
 
@@ -239,7 +225,7 @@ macro_rules! grounds {
         }
     )*};
 }
-grounds!(AllowedCommand Helper Library Directory Header Module UncountedOption AllowedCache HostFile);
+grounds!(AllowedCommand Helper NamedLibrary Directory Header UncountedOption AllowedCache HostFile);
 
 /// The whole list.
 #[derive(Clone, Debug, Deserialize)]
@@ -254,7 +240,7 @@ pub struct Allowlist {
     pub(crate) helpers: Vec<Helper>,
     /// Shared libraries (7.6).
     #[serde(default, rename = "library")]
-    pub(crate) libraries: Vec<Library>,
+    pub(crate) libraries: Vec<NamedLibrary>,
     /// Where the system keeps its shared libraries.
     #[serde(default, rename = "library-directory")]
     pub(crate) library_directories: Vec<Directory>,
@@ -263,7 +249,7 @@ pub struct Allowlist {
     pub(crate) headers: Vec<Header>,
     /// Python modules besides the standard library (7.6).
     #[serde(default, rename = "python-module")]
-    pub(crate) python_modules: Vec<Module>,
+    pub(crate) python_modules: Vec<NamedLibrary>,
     /// Where Python keeps its standard library.
     #[serde(default, rename = "python")]
     pub(crate) python_directories: Vec<Directory>,
@@ -272,7 +258,7 @@ pub struct Allowlist {
     pub(crate) perl_directories: Vec<Directory>,
     /// Chess libraries of the host, by name (7.7).
     #[serde(default, rename = "chess-library")]
-    pub(crate) chess_libraries: Vec<Module>,
+    pub(crate) chess_libraries: Vec<NamedLibrary>,
     /// Options that are not counted (7.3).
     #[serde(default, rename = "option")]
     pub(crate) options: Vec<UncountedOption>,
@@ -353,17 +339,9 @@ impl Allowlist {
     /// # Errors
     /// At the first mistake.
     pub fn parse(text: &str, path: &Path) -> Result<Allowlist, AllowlistError> {
-        let wrong = |mistake: AllowlistMistake| {
-            AllowlistError::Wrong(Misplaced::new(path, text, mistake.span, &mistake.message))
-        };
-        let list: Allowlist = toml::from_str(text).map_err(|error| {
-            wrong(AllowlistMistake {
-                span: error.span().unwrap_or(0..0),
-                message: with_suggestion(error.message()),
-            })
-        })?;
-        verify::check(&list).map_err(wrong)?;
-        Ok(list)
+        parsed(text)
+            .and_then(|list| verify::check(&list).map(|()| list))
+            .map_err(|(span, what)| AllowlistError::Wrong(Misplaced::new(path, text, span, &what)))
     }
 
     /// The command of that name.

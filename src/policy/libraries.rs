@@ -2,7 +2,7 @@
 //! a word out.
 
 use crate::model::command_words::base_name;
-use crate::policy::allowlist::{Allowlist, Module};
+use crate::policy::allowlist::{Allowlist, NamedLibrary};
 use crate::policy::pattern;
 use crate::sandbox::plan::header_name;
 
@@ -116,8 +116,8 @@ fn python_module(list: &Allowlist, name: &str) -> LibraryDecision {
 }
 
 fn named_module(list: &Allowlist, name: &str) -> Option<LibraryDecision> {
-    let find = |lines: &[Module]| {
-        (lines.iter()).find(|line| pattern::matches(&line.name, name)).map(Module::ground)
+    let find = |lines: &[NamedLibrary]| {
+        (lines.iter()).find(|line| pattern::matches(&line.name, name)).map(NamedLibrary::ground)
     };
     find(&list.chess_libraries)
         .map(|_| LibraryDecision::ChessLibrary(name.to_owned()))

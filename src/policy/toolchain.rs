@@ -86,13 +86,11 @@ impl Toolchain {
             search.command(name);
         }
         let NameWalk { found, rust, .. } = search;
-        let mut known: HashMap<(u64, u64), Known> = HashMap::new();
+        let mut known: HashMap<Inode, Known> = HashMap::new();
         for FoundProgram { name, real } in &found {
-            let Ok(metadata) = std::fs::metadata(real) else {
-                continue;
-            };
+            let Some(file) = inode(real) else { continue };
             let entry = known
-                .entry((metadata.dev(), metadata.ino()))
+                .entry(file)
                 .or_insert_with(|| Known { names: Vec::new(), form: multi_call::form(real) });
             if !entry.names.contains(name) {
                 entry.names.push(name.clone());
@@ -149,8 +147,7 @@ impl Toolchain {
         let place =
             SYSTEM_PATH.iter().map(|dir| Path::new(dir).join(name)).find(|p| p.is_file())?;
         let real = place.canonicalize().ok()?;
-        let metadata = std::fs::metadata(&real).ok()?;
-        self.known.contains_key(&(metadata.dev(), metadata.ino())).then_some(real)
+        self.known.contains_key(&inode(&real)?).then_some(real)
     }
 
     /// Each command of the list, with the real file behind it where this host has one.

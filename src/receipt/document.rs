@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -13,8 +13,8 @@ use crate::model::entry_report::{EngineOfFile, EntryReport};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::Layer;
 use crate::model::text::{hex, shown};
-use crate::model::units::Bytes;
-use crate::model::verdict::{Status, Verdict};
+use crate::model::units::{Bytes, whole_millis};
+use crate::model::verdict::{Status, Verdict, WAIVED};
 use crate::sandbox::capability::{self, Capability};
 use crate::sandbox::timing;
 
@@ -309,7 +309,7 @@ fn entry(report: &EntryReport) -> EntryRecord {
                 rule: found.rule.name().to_owned(),
                 status: found.status,
                 summary: found.summary.clone(),
-                waived: found.evidence.get("waived").cloned(),
+                waived: found.evidence.get(WAIVED).cloned(),
             })
             .collect(),
         transcript_sha256: (!report.transcript.is_empty()).then(|| transcript(&report.transcript)),
@@ -336,10 +336,6 @@ fn transcript(lines: &[String]) -> String {
 pub(super) fn limits_ms(limits: &Limits) -> [u64; 4] {
     let Limits { startup, answer, quit, grace } = *limits;
     [startup, answer, quit, grace].map(whole_millis)
-}
-
-fn whole_millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

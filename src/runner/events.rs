@@ -14,6 +14,7 @@ use crate::model::game::record::{GameRecord, PlyRecord, Unanswered};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
 use crate::model::text::escape;
+use crate::model::units::whole_micros;
 
 /// The version of the stream's form; it changes when a reader of an older one would read wrongly.
 pub(crate) const VERSION: u32 = 2;
@@ -342,10 +343,6 @@ impl Serialize for UnansweredView {
 /// Times in the stream are whole microseconds; stamps count from the beginning of the match.
 fn micros<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(whole_micros(*time))
-}
-
-fn whole_micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

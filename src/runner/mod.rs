@@ -7,7 +7,6 @@ mod dialogue;
 mod engine;
 pub(crate) mod events;
 mod heartbeat;
-pub(crate) mod in_order;
 pub(crate) mod live;
 mod match_;
 mod offers;

@@ -2,13 +2,14 @@
 
 use std::time::SystemTime;
 
+use http_body_util::channel::Channel;
 use http_body_util::{Either, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::watch;
 
-use super::changes::{self, VisitorStream};
+use super::changes;
 use super::{SiteFiles, Stored, packed};
 
 /// Answers requests from the files.
@@ -40,7 +41,7 @@ impl Responder {
     }
 }
 
-type Body = Either<Full<Bytes>, VisitorStream>;
+type Body = Either<Full<Bytes>, Channel<Bytes>>;
 
 /// The things that a page may do, whatever strangers have put into its text. The pages say the same, but that each names the one
 /// style that it has: both have to allow it.

@@ -1,11 +1,9 @@
 //! Server-sent events: that something has changed, never what.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use http_body_util::channel::{Channel, Sender};
-use hyper::body::{Body, Bytes, Frame};
+use hyper::body::Bytes;
 use tokio::sync::watch;
 
 use super::{SiteFiles, Version};
@@ -15,32 +13,16 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// A visitor that does not take a word for so long is dropped.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A visitor's stream.
-#[derive(Debug)]
-pub(super) struct VisitorStream(Channel<Bytes>);
-
-impl Body for VisitorStream {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Pin::new(&mut self.0).poll_frame(context)
-    }
-}
-
 /// Begins a stream. Whoever comes back with the number of the last word that it heard is told what it has missed.
 pub(super) fn stream(
     site: watch::Receiver<SiteFiles>,
     began: u128,
     last: Option<&str>,
-) -> VisitorStream {
+) -> Channel<Bytes> {
     let (sender, body) = Channel::new(1);
     let heard = last.and_then(|last| known(last, began));
     tokio::spawn(tell(site, began, heard, sender));
-    VisitorStream(body)
+    body
 }
 
 /// The version of a word's number, where this server gave it.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::model::command_words::base_name;
 use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::text::escape;
@@ -462,7 +463,7 @@ fn executable(
                 (elf.interpreter.as_deref()).filter(|path| !host.has_file(Path::new(path)))
             {
                 let what = format!("its loader {loader} is not on this host");
-                let base = loader.rsplit('/').next().unwrap_or(loader);
+                let base = base_name(loader);
                 if libraries::judge(list, base).is_allowed() {
                     remarks.undecided(
                         what,
@@ -494,7 +495,7 @@ fn script(
     let argument =
         (shebang.argument.as_deref()).map(|text| String::from_utf8_lossy(text).into_owned());
     let shown = escape(&shebang.interpreter, 120);
-    let base = path.rsplit('/').next().unwrap_or(&path);
+    let base = base_name(&path);
     let mut reader = base.trim_end_matches('\r').to_owned();
     if shebang.cut_off {
         remarks.advice(

@@ -8,6 +8,7 @@ use crate::event::broadcast::{BroadcastGame, ShownMove};
 use crate::event::journal::record::{JournalPly, won_by};
 use crate::event::ledger::Ledger;
 use crate::model::game::ending::GameEnding;
+use crate::model::game::result::color_name;
 use crate::model::game::score::Score;
 use crate::model::text::escape;
 
@@ -53,11 +54,6 @@ pub(in crate::view) fn took(ply: &JournalPly) -> String {
     format!("{:.2} s", Duration::from_micros(ply.used).as_secs_f64())
 }
 
-/// A side's name.
-pub(in crate::view) fn side(color: Color) -> &'static str {
-    color.fold_wb("White", "Black")
-}
-
 /// `12. Nf3`, `12… Nf6`.
 pub(in crate::view) fn numbered(one: &ShownMove<'_>) -> String {
     numbered_move(one.number, one.side, &one.san)
@@ -91,7 +87,7 @@ pub(in crate::view) fn said(game: &BroadcastGame, last: Option<&ShownMove<'_>>) 
 
 /// The state of a game under way, in a sentence: its last move with its number, and the side to move.
 pub(crate) fn under_way(last: Option<&str>, turn: Color) -> String {
-    format!("{}, {} to move", last.unwrap_or("The game begins"), side(turn))
+    format!("{}, {} to move", last.unwrap_or("The game begins"), color_name(turn))
 }
 
 /// A game's end.

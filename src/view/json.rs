@@ -8,12 +8,10 @@ use serde_json::{Map, Value};
 
 use super::size::Figures;
 use crate::model::entry_report::{ConfigFinding, Leftover, ReportInput, StartTimes};
-use crate::model::evidence::PlayedGame;
-use crate::model::evidence::{Capabilities, Exec};
+use crate::model::evidence::{Capabilities, Exec, PlayedGame};
 use crate::model::layer_status::Layer;
-use crate::model::size_figures::EntrySize;
+use crate::model::size_figures::{EntrySize, SizeFigures};
 use crate::model::text::{harmless, millis_opt, shown};
-use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status, Verdict};
 
 /// The name and version of the document of `gate4k check`. It changes when a reader of the old one
@@ -97,12 +95,8 @@ struct Measured<'a> {
 
 #[derive(Serialize)]
 struct MeasuredFigures {
-    file: Bytes,
-    stub: Option<Bytes>,
-    payload: Bytes,
-    payload_bare: Bytes,
-    total: Bytes,
-    limit: Bytes,
+    #[serde(flatten)]
+    figures: SizeFigures,
     left: i64,
 }
 
@@ -178,15 +172,7 @@ pub(crate) fn size(entries: &[EntrySize]) -> serde_json::Result<String> {
                 sha256: &entry.sha256,
                 format: &entry.format,
                 verdict: entry.verdict,
-                size: MeasuredFigures {
-                    file: entry.size.file,
-                    stub: entry.size.stub,
-                    payload: entry.size.payload,
-                    payload_bare: entry.size.payload_bare,
-                    total: entry.size.total,
-                    limit: entry.size.limit,
-                    left: entry.size.left(),
-                },
+                size: MeasuredFigures { figures: entry.size, left: entry.size.left() },
             })
             .collect(),
         None,

@@ -13,6 +13,7 @@ use super::typed;
 use super::views::unread;
 use crate::cli::{EventVerifyArgs, SealArgs};
 use crate::cmd::early_end::EarlyEnd;
+use crate::cmd::reports::cannot;
 use crate::event::config::EventConfig;
 use crate::event::journal::{self, Mark};
 use crate::event::verify::{self, Verified};
@@ -137,7 +138,7 @@ pub(super) fn seal(
     let signature = sign::beside(&path);
     let signed = signer.sign(&text)?;
     for (path, text) in [(&path, &text), (&signature, &signed)] {
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", shown(path)))?;
+        std::fs::write(path, text).with_context(|| cannot(path))?;
     }
     writeln!(
         out,

@@ -25,7 +25,7 @@ use super::standings::Standings;
 use crate::game::pgn::Style;
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::RoundGame;
-use crate::model::game::result::GameResult;
+use crate::model::game::result::{GameResult, color_name};
 
 pub(crate) use bracket::{BracketLevel, BracketMatch, BroadcastBracket, Prize, Side, bracket};
 pub(crate) use follow::{EventChanges, Follower, Running};
@@ -329,7 +329,7 @@ impl Broadcast {
         let field = state.field(of.crash_limit);
         let held = field.games().iter().filter_map(|game| {
             let (at, held) = (game.at?, game.held?);
-            let side = held.holder.fold_wb("White", "Black");
+            let side = color_name(held.holder);
             Some((GameKey { stage, at }, format!("{} {side}", held.goal)))
         });
         held.collect()

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+use pgn_reader::{RawComment, RawTag, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Outcome, Position};
 
@@ -18,16 +18,15 @@ use crate::event::journal::record::{
     GameFinished, GameStarted, JournalHeader, JournalPly, JournalRecord, StageFinished,
     StageStarted,
 };
-use crate::event::pgn_lines::{Lines, unpacked};
+use crate::event::pgn_lines::reader;
 use crate::event::{journal, termination};
-use crate::files::read;
-use crate::game::clock::TimeControl;
-use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::opening::OpeningNames;
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
 use crate::model::text::{escape, shown};
+use crate::model::units::whole_micros;
 use crate::model::words::all;
 
 /// The longest tag and comment that are read, in bytes.
@@ -340,10 +339,7 @@ impl Broadcast {
         let stage = &config.stages[number];
         let [white, black] = ["White", "Black"].map(|side| placed.tag(side).to_owned());
         let id = config.game_id(stage, at, &white, &black);
-        let base = match stage.control(at) {
-            TimeControl::Clock { base, .. } => u64::try_from(base.as_micros()).unwrap_or(u64::MAX),
-            _ => 0,
-        };
+        let base = stage.control(at).base().map_or(0, whole_micros);
         let book = game.moves.iter().take_while(|one| one.comment.is_book).count();
         let words = |moves: &[RecordedMove]| {
             moves.iter().map(|one| one.uci.as_str()).collect::<Vec<_>>().join(" ")
@@ -400,10 +396,9 @@ impl Broadcast {
         let Some(result) = game.result.filter(|result| *result != GameResult::Unfinished) else {
             return Ok(());
         };
-        let reason = termination::named(Some(placed.tag("TerminationDetails")))
-            .or_else(|| termination::named(Some(placed.tag("Termination"))))
-            .or_else(|| termination::seen(&game.position))
-            .unwrap_or(Termination::Unknown);
+        let [details, word] =
+            ["TerminationDetails", "Termination"].map(|tag| Some(placed.tag(tag)));
+        let reason = termination::of(details, word, &game.position);
         let ending = GameEnding { result, reason };
         self.apply(JournalRecord::GameFinished(GameFinished {
             id,
@@ -434,12 +429,7 @@ fn read_file(
     games: &mut Vec<Placed>,
 ) -> Result<(), RecordedError> {
     let failed = |source| RecordedError::Read { path: path.to_owned(), source };
-    let file = read::stream(path).and_then(|file| unpacked(Box::new(file))).map_err(failed)?;
-    let (lines, _) = Lines::new(file);
-    let mut reader = Reader::build(lines)
-        .set_supported_tag_line_length(LONG)
-        .set_supported_comment_length(LONG)
-        .finish();
+    let mut reader = reader(path, LONG, LONG).map_err(failed)?;
     for number in 1.. {
         let Some(game) = reader.read_game(&mut RecordedVisitor).map_err(failed)? else { break };
         let wrong = |what| RecordedError::Game { path: path.to_owned(), game: number, what };

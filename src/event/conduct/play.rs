@@ -10,16 +10,17 @@ use crate::engine::stop::{Stop, StopLevel};
 use crate::event::entrants::now;
 use crate::event::format::Due;
 use crate::event::journal::record::{EngineKilled, GameStarted, JournalRecord};
-use crate::event::recorder::{clocks, finished, micros, ply, uci};
+use crate::event::recorder::{clocks, finished, ply, uci};
 use crate::event::stage::Stage;
 use crate::event::terms::AskTables;
-use crate::game::clock::{Patience, TimeControl};
+use crate::game::clock::Patience;
 use crate::game::pgn;
 use crate::game::tables::Tables;
 use crate::model::game::ending::Termination;
 use crate::model::game::opening::Opening;
 use crate::model::game::record::Resume;
 use crate::model::game::result::GameResult;
+use crate::model::units::whole_micros;
 use crate::model::words::counted;
 use crate::runner::events::{Event, Finished, MovePlayed};
 use crate::runner::{
@@ -177,10 +178,7 @@ impl Conductor<'_> {
             None => (opening(batch, pairing), None, Duration::ZERO),
         };
         let control = batch.stage.control(pairing.at);
-        let base = match control {
-            TimeControl::Clock { base, .. } => micros(base),
-            _ => 0,
-        };
+        let base = control.base().map_or(0, whole_micros);
         let sum = |name: &String| {
             let receipt = self.ledger.receipts.get(name);
             receipt.map(|receipt| receipt.frozen.file.clone()).unwrap_or_default()

@@ -31,7 +31,7 @@ use crate::judge::settings::{Files, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::variant::Variant;
-use crate::model::source_place::{Misplaced, TextMistake, with_suggestion};
+use crate::model::source_place::{Misplaced, TextMistake, parsed};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
@@ -334,8 +334,7 @@ impl EventConfig {
     }
 
     fn parse(path: &Path, text: &str, files: EntryFiles) -> Result<EventConfig, TextMistake> {
-        let raw: RawEvent = toml::from_str(text)
-            .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
+        let raw: RawEvent = parsed(text)?;
         let here = path.parent().unwrap_or(Path::new(""));
         let terms = StageTerms::at(plain(&raw.time_control)?).with(&RawTerms {
             time_control: None,

@@ -19,7 +19,7 @@ use super::sources::{self, Events, Sources, sources};
 use super::{EventEntry, RawPolicy};
 use crate::game::clock::TimeControl;
 use crate::model::game::variant::Variant;
-use crate::model::source_place::{TextMistake, nearest};
+use crate::model::source_place::{TextMistake, did_you_mean};
 use crate::model::words::counted;
 
 /// The most games of a stage: far beyond any event, and few enough to be laid out.
@@ -376,8 +376,7 @@ fn engines(
     let Some(raw) = raw else { return Ok(Vec::new()) };
     for name in raw.get_ref() {
         if !before.entries.iter().any(|entry| entry.name == *name) {
-            let near = nearest(name, before.entries.iter().map(|entry| entry.name.as_str()));
-            let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+            let near = did_you_mean(name, before.entries.iter().map(|entry| entry.name.as_str()));
             return Err((
                 raw.span(),
                 format!("no [[entry]] or [[engine]] is called {name:?}{near}"),

@@ -14,7 +14,7 @@ use super::super::format::round_robin::{PairOrder, RoundRobin};
 use super::super::format::swiss::Swiss;
 use super::super::tiebreak::{CHAINS, Criterion, TiebreakChain, TiedRest};
 use crate::game::clock::TimeControl;
-use crate::model::source_place::{TextMistake, nearest};
+use crate::model::source_place::{TextMistake, did_you_mean};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -227,9 +227,7 @@ pub(in crate::event) fn chain(
 ) -> Result<&'static TiebreakChain, TextMistake> {
     TiebreakChain::named(name).ok_or_else(|| {
         let names: Vec<&str> = CHAINS.iter().map(|chain| chain.name).collect();
-        let near = nearest(name, names.iter().copied())
-            .map(|name| format!("; did you mean {name:?}?"))
-            .unwrap_or_default();
+        let near = did_you_mean(name, names.iter().copied());
         (span, format!("no such tie-breaks ({}){near}", names.join(", ")))
     })
 }
@@ -263,9 +261,7 @@ pub(in crate::event) fn ties_of(
             (None, word) => {
                 let ids: Vec<&str> =
                     Criterion::ALL.iter().map(|criterion| criterion.id()).collect();
-                let near = nearest(word, ids.iter().copied())
-                    .map(|near| format!("; did you mean {near:?}?"))
-                    .unwrap_or_default();
+                let near = did_you_mean(word, ids.iter().copied());
                 let what = format!(
                     "no such tie-break {word:?} ({}; the last may be organisers or shared){near}",
                     ids.join(", ")

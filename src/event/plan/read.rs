@@ -8,7 +8,7 @@ use super::formats::{chain, format, ties_of};
 use super::raw::{Raw, RawDraw, RawEngine, RawPlanStage};
 use super::{EventPlan, PlaceSource, PlannedStage, RecordedTerms, Seating, Variant};
 use crate::files::read;
-use crate::model::source_place::{Misplaced, TextMistake, nearest, with_suggestion};
+use crate::model::source_place::{Misplaced, TextMistake, did_you_mean, parsed};
 use crate::model::text::shown;
 
 /// An error in an event file.
@@ -40,8 +40,7 @@ impl EventPlan {
     }
 
     pub(super) fn parse(text: &str) -> Result<EventPlan, TextMistake> {
-        let raw: Raw = toml::from_str(text)
-            .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))?;
+        let raw: Raw = parsed(text)?;
         let mut engines: Vec<RawEngine> = raw.entry.into_iter().chain(raw.engine).collect();
         engines.sort_by_key(|engine| engine.seed.unwrap_or(u32::MAX));
         let span = raw.stage.span();
@@ -88,9 +87,7 @@ fn planned(
             }
             if !is_known {
                 let names = before.iter().map(|stage| stage.name.as_str());
-                let near = nearest(&source.stage, names)
-                    .map(|near| format!("; did you mean {near:?}?"))
-                    .unwrap_or_default();
+                let near = did_you_mean(&source.stage, names);
                 let what = format!("no stage {:?} stands before this one{near}", source.stage);
                 return Err((list.span(), what));
             }

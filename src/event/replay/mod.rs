@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use super::field::FieldBuilder;
 use super::format::Format;
 use super::plan::{EventPlan, PlannedStage, Seating, Variant};
-use super::standings::{Place, Standings, TieOfTwo};
+use super::standings::{Standings, TieOfTwo};
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::GameResult;
 use crate::model::text::shown;
@@ -453,14 +453,10 @@ fn table(
         let own = byes.iter().filter(|id| stage.name(**id) == name).count();
         HalfPoints(u32::try_from(own).unwrap_or(u32::MAX).saturating_mul(2 * each))
     };
-    let rank = |place: Place| match place {
-        Place::Ranked { rank, .. } => Some(rank),
-        Place::Disqualified | Place::Withdrawn => None,
-    };
     let mut rows: Vec<_> = standings
         .rows
         .iter()
-        .map(|row| (rank(row.place), row.points + bye(&row.engine.name), row))
+        .map(|row| (row.place.rank(), row.points + bye(&row.engine.name), row))
         .collect();
     // Stable: tie-breaks stay where byes leave engines level.
     rows.sort_by_key(|(rank, points, _)| (rank.is_none(), std::cmp::Reverse(*points)));

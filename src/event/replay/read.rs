@@ -5,15 +5,14 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
+use pgn_reader::{RawTag, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
-use super::super::pgn_lines::{Lines, unpacked};
 use super::super::termination;
 use super::stage_games::Tag;
-use crate::files::read;
-use crate::model::game::ending::{GameEnding, Termination};
+use crate::event::pgn_lines::reader;
+use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
@@ -71,12 +70,7 @@ pub(super) struct ReadFile {
 /// When it cannot be opened.
 pub(super) fn read(path: &Path) -> Result<ReadFile, (PathBuf, std::io::Error)> {
     let failed = |error| (path.to_owned(), error);
-    let input = read::stream(path).and_then(|file| unpacked(Box::new(file))).map_err(failed)?;
-    let (lines, _) = Lines::new(input);
-    let mut reader = Reader::build(lines)
-        .set_supported_tag_line_length(1 << 14)
-        .set_supported_comment_length(1 << 16)
-        .finish();
+    let mut reader = reader(path, 1 << 14, 1 << 16).map_err(failed)?;
     let mut file = ReadFile::default();
     let mut games = Games::default();
     for number in 1u64.. {
@@ -301,10 +295,7 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
         all.push(format!("says {result}, and its end {end}; the tag counts"));
     }
     let odd = (!all.is_empty()).then(|| all.join(", and "));
-    let termination = termination::named(Some(&tags.details))
-        .or_else(|| termination::named(Some(&tags.termination)))
-        .or_else(|| termination::seen(&position))
-        .unwrap_or(Termination::Unknown);
+    let termination = termination::of(Some(&tags.details), Some(&tags.termination), &position);
     let ending = GameEnding { result, reason: termination };
     let tag = if tags.round.contains('.') { Tag::Place } else { Tag::Round };
     let began = began(&tags);

@@ -4,6 +4,7 @@
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{complaints, paths, program_list, refused_access, runs, wording};
+use crate::model::command_words::base_name;
 use serde_json::{Value, json};
 
 use crate::judge::waive;
@@ -197,7 +198,7 @@ fn charge(run: &Run, exec: &Exec, strict: bool) -> Option<String> {
     let is_its_own = [Some(&exec.asked), exec.real.as_ref()]
         .into_iter()
         .flatten()
-        .any(|path| path.rsplit('/').next() == Some(&exec.name));
+        .any(|path| base_name(path) == exec.name);
     let path = if is_its_own || exec.class != ProgramClass::Refused || exec.name.is_empty() {
         path
     } else {

@@ -4,6 +4,7 @@
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::{Allowed, LibraryWord};
 use crate::judge::support::{complaints, paths, runs, wording};
+use crate::model::command_words::base_name;
 use crate::model::evidence::{Evidence, FileOpen, ProgramClass, RecordPart, Run};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -51,9 +52,7 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
                     runs::lineage(run, open.by),
                     open.path
                 )),
-                (None, false) if is_loaded(open) => {
-                    loaded.push(paths::short(&open.path).to_owned())
-                }
+                (None, false) if is_loaded(open) => loaded.push(base_name(&open.path).to_owned()),
                 _ => {}
             }
         }
@@ -163,13 +162,13 @@ fn absent(run: &Run, policy: &dyn Allowed) -> Vec<String> {
 fn nowhere(run: &Run, policy: &dyn Allowed) -> Vec<String> {
     let is_object = |path: &str| path.ends_with(".so") || path.contains(".so.");
     let found =
-        |name: &str| run.opens.iter().any(|open| !open.missing && paths::short(&open.path) == name);
+        |name: &str| run.opens.iter().any(|open| !open.missing && base_name(&open.path) == name);
     let mut names: Vec<String> = run
         .opens
         .iter()
         .filter(|open| open.missing && is_object(&open.path))
         .filter(|open| speaks_for_entry(run, open))
-        .map(|open| paths::short(&open.path).to_owned())
+        .map(|open| base_name(&open.path).to_owned())
         .filter(|name| !found(name))
         .filter(|name| matches!(policy.library(name), LibraryWord::Refused(_)))
         .collect();
@@ -196,8 +195,8 @@ fn is_loaded(open: &FileOpen) -> bool {
     !open.denied
         && !open.missing
         && (open.path.ends_with(".so") || open.path.contains(".so."))
-        && !paths::short(&open.path).contains("cpython-")
-        && !paths::short(&open.path).contains("pypy3")
+        && !base_name(&open.path).contains("cpython-")
+        && !base_name(&open.path).contains("pypy3")
 }
 
 #[cfg(test)]

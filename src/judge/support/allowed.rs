@@ -44,27 +44,14 @@ pub trait Allowed {
     }
 }
 
-/// The answers of an entry's toolchain on this host.
-#[derive(Debug)]
-pub struct HostAllows<'a> {
-    tools: &'a Toolchain,
-}
-
-impl<'a> HostAllows<'a> {
-    /// Answers from this toolchain's allow-list.
-    pub fn new(tools: &'a Toolchain) -> HostAllows<'a> {
-        HostAllows { tools }
-    }
-}
-
-impl Allowed for HostAllows<'_> {
+impl Allowed for Toolchain {
     fn command(&self, name: &str) -> CommandWord {
-        let decision = decide::named(self.tools.list(), name, &[], self.tools.strictness());
+        let decision = decide::named(self.list(), name, &[], self.strictness());
         CommandWord { class: decision.class, reason: decision.reason }
     }
 
     fn library(&self, name_or_path: &str) -> LibraryWord {
-        match libraries::judge(self.tools.list(), name_or_path) {
+        match libraries::judge(self.list(), name_or_path) {
             libraries::LibraryDecision::Allowed(reason) => LibraryWord::Allowed(reason),
             // A module's own name (`torch`, `JSON/XS.pm`) is only asked about where an interpreter did not
             // find it, so it is neither in the standard library nor allowed.
@@ -74,8 +61,7 @@ impl Allowed for HostAllows<'_> {
             libraries::LibraryDecision::NotALibrary => LibraryWord::Allowed("no library".into()),
             // The C library loads its character sets as libraries, into whatever program asks for one.
             libraries::LibraryDecision::Refused(reason) => {
-                let mut files =
-                    self.tools.list().files.iter().filter(|f| f.path.starts_with("/usr/lib"));
+                let mut files = self.list().files.iter().filter(|f| f.path.starts_with("/usr/lib"));
                 match files.find(|file| pattern::covers(&file.path, name_or_path)) {
                     Some(file) => LibraryWord::Allowed(file.ground()),
                     None => LibraryWord::Refused(reason),
@@ -88,11 +74,11 @@ impl Allowed for HostAllows<'_> {
     }
 
     fn belongs_to_command(&self, program: Option<&str>, path: &str) -> bool {
-        self.tools.needs(program.map(Path::new), path.as_ref())
+        self.needs(program.map(Path::new), path.as_ref())
     }
 
     fn program_at(&self, path: &str) -> Option<HostProgram> {
-        self.tools.program_at(path.as_ref())
+        self.program_at(path.as_ref())
     }
 }
 
@@ -107,7 +93,7 @@ mod tests {
     fn a_character_set_of_the_c_library_is_no_strange_library() {
         let list = Arc::new(Allowlist::built_in().clone());
         let tools = Toolchain::discover(list, Strictness::Tolerant);
-        let word = |path: &str| HostAllows::new(&tools).library(path);
+        let word = |path: &str| tools.library(path);
         for directory in ["/usr/lib/x86_64-linux-gnu/gconv", "/usr/lib64/gconv"] {
             let path = format!("{directory}/ISO8859-1.so");
             assert!(matches!(word(&path), LibraryWord::Allowed(_)), "{path}");

@@ -1,6 +1,7 @@
 //! Paths by their form: programs, libraries, chess libraries.
 
 use super::complaints::is_command_name;
+use crate::model::command_words::base_name;
 use crate::policy::libraries;
 
 /// Names of Python modules that know chess. (A Perl module that does is a library like any other: rule 7.6.)
@@ -22,7 +23,7 @@ pub(crate) fn program_of(path: &str) -> Option<&str> {
 /// True if a path is that of a library or module. A harmless probe (/etc/nsswitch.conf, a locale, the
 /// directory of modules itself) is none.
 pub(crate) fn is_library(path: &str) -> bool {
-    let name = short(path);
+    let name = base_name(path);
     let stem = name.split('.').next().unwrap_or(name);
     if name == "ld.so.cache"
         || LOOKED_FOR_BY_PYTHON.contains(&stem)
@@ -55,9 +56,4 @@ pub(crate) fn is_chess_module(name: &str) -> bool {
 /// True if a path leads into a chess library among installed packages.
 pub(crate) fn is_chess_path(path: &str) -> bool {
     below_packages(path).is_some_and(is_chess_module)
-}
-
-/// The last part of a path.
-pub(crate) fn short(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

@@ -83,6 +83,11 @@ impl<'de> Deserialize<'de> for GameResult {
     }
 }
 
+/// The name of a side, as sentences have it.
+pub(crate) fn color_name(color: Color) -> &'static str {
+    color.fold_wb("White", "Black")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

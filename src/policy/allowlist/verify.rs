@@ -1,33 +1,23 @@
 //! The conditions that an allow-list must meet beyond its grammar, so that no line means less, or more, than
 //! its author thinks.
 
-use std::ops::Range;
-
-use crate::model::source_place::nearest;
+use crate::model::source_place::{TextMistake, nearest};
 use crate::policy::allowlist::{Allowlist, Text, VERSION, ValueKind};
 
-/// A mistake and the bytes it is about.
-pub(super) struct AllowlistMistake {
-    pub(super) span: Range<usize>,
-    pub(super) message: String,
-}
-
-impl AllowlistMistake {
-    fn at(text: &Text, message: impl Into<String>) -> AllowlistMistake {
-        AllowlistMistake { span: text.span(), message: message.into() }
-    }
+fn at(text: &Text, what: impl Into<String>) -> TextMistake {
+    (text.span(), what.into())
 }
 
 /// Finds the first mistake that TOML itself does not see.
-pub(super) fn check(list: &Allowlist) -> Result<(), AllowlistMistake> {
+pub(super) fn check(list: &Allowlist) -> Result<(), TextMistake> {
     if *list.version.get_ref() != VERSION {
-        return Err(AllowlistMistake {
-            span: list.version.span(),
-            message: format!(
+        return Err((
+            list.version.span(),
+            format!(
                 "this gate4k reads version {VERSION} of the allow-list, not {}",
                 list.version.get_ref()
             ),
-        });
+        ));
     }
     check_grounds(list)?;
     unique(list.commands.iter().map(|c| &c.name))?;
@@ -36,21 +26,18 @@ pub(super) fn check(list: &Allowlist) -> Result<(), AllowlistMistake> {
     for name in (list.commands.iter().map(|c| &c.name)).chain(list.helpers.iter().map(|h| &h.name))
     {
         if name.is_empty() || name.contains('/') {
-            return Err(AllowlistMistake::at(name, "a program's base name is wanted here"));
+            return Err(at(name, "a program's base name is wanted here"));
         }
     }
     for helper in &list.helpers {
         if helper.below.is_empty() {
-            return Err(AllowlistMistake::at(
-                &helper.name,
-                "a helper needs `below`: the programs that may start it",
-            ));
+            return Err(at(&helper.name, "a helper needs `below`: the programs that may start it"));
         }
         for name in &helper.below {
             if list.command(name).is_none() && list.helper(name).is_none() {
                 let known = (list.commands.iter().map(|c| &*c.name))
                     .chain(list.helpers.iter().map(|h| &*h.name));
-                return Err(AllowlistMistake::at(
+                return Err(at(
                     name,
                     format!(
                         "no command or helper of this list is called `{name}`{}",
@@ -62,10 +49,7 @@ pub(super) fn check(list: &Allowlist) -> Result<(), AllowlistMistake> {
     }
     for begins in list.caches.iter().filter_map(|cache| cache.begins.as_ref()) {
         if !begins.chars().all(|c| c == '?' || c.is_ascii_hexdigit()) {
-            return Err(AllowlistMistake::at(
-                begins,
-                "hexadecimal digits are wanted here, and `?` for any digit",
-            ));
+            return Err(at(begins, "hexadecimal digits are wanted here, and `?` for any digit"));
         }
     }
     for option in &list.options {
@@ -80,7 +64,7 @@ pub(super) fn check(list: &Allowlist) -> Result<(), AllowlistMistake> {
         let superfluous =
             superfluous || (option.value != ValueKind::Word && !option.words.is_empty());
         if missing || superfluous {
-            return Err(AllowlistMistake::at(
+            return Err(at(
                 &option.name,
                 "a number needs `digits`, a path `bytes`, a word `words`, and nothing else has them",
             ));
@@ -90,21 +74,21 @@ pub(super) fn check(list: &Allowlist) -> Result<(), AllowlistMistake> {
 }
 
 /// Every line carries a rule or a reason, and it says something.
-fn check_grounds(list: &Allowlist) -> Result<(), AllowlistMistake> {
+fn check_grounds(list: &Allowlist) -> Result<(), TextMistake> {
     fn each<'a>(
         lines: impl Iterator<Item = (&'a Text, &'a Option<Text>, &'a Option<Text>)>,
-    ) -> Result<(), AllowlistMistake> {
+    ) -> Result<(), TextMistake> {
         for (name, rule, reason) in lines {
             if name.is_empty() {
-                return Err(AllowlistMistake::at(name, "this must not be empty"));
+                return Err(at(name, "this must not be empty"));
             }
             if let Some(empty) =
                 [rule, reason].into_iter().flatten().find(|text| text.trim().is_empty())
             {
-                return Err(AllowlistMistake::at(empty, "this must say something"));
+                return Err(at(empty, "this must say something"));
             }
             if rule.is_none() && reason.is_none() {
-                return Err(AllowlistMistake::at(
+                return Err(at(
                     name,
                     format!("`{name}` needs a `rule` or a `reason`: nothing is allowed without"),
                 ));
@@ -114,7 +98,6 @@ fn check_grounds(list: &Allowlist) -> Result<(), AllowlistMistake> {
     }
     each(list.commands.iter().map(|l| (&l.name, &l.rule, &l.reason)))?;
     each(list.helpers.iter().map(|l| (&l.name, &l.rule, &l.reason)))?;
-    each(list.libraries.iter().map(|l| (&l.name, &l.rule, &l.reason)))?;
     each(
         (list.library_directories.iter())
             .chain(&list.python_directories)
@@ -122,7 +105,8 @@ fn check_grounds(list: &Allowlist) -> Result<(), AllowlistMistake> {
             .map(|l| (&l.directory, &l.rule, &l.reason)),
     )?;
     each(
-        (list.python_modules.iter())
+        (list.libraries.iter())
+            .chain(&list.python_modules)
             .chain(&list.chess_libraries)
             .map(|l| (&l.name, &l.rule, &l.reason)),
     )?;
@@ -132,14 +116,11 @@ fn check_grounds(list: &Allowlist) -> Result<(), AllowlistMistake> {
     each(list.files.iter().map(|l| (&l.path, &l.rule, &l.reason)))
 }
 
-fn unique<'a>(names: impl Iterator<Item = &'a Text>) -> Result<(), AllowlistMistake> {
+fn unique<'a>(names: impl Iterator<Item = &'a Text>) -> Result<(), TextMistake> {
     let mut seen: Vec<&str> = Vec::new();
     for name in names {
         if seen.contains(&&**name) {
-            return Err(AllowlistMistake::at(
-                name,
-                format!("`{name}` is listed twice; keep one of the lines"),
-            ));
+            return Err(at(name, format!("`{name}` is listed twice; keep one of the lines")));
         }
         seen.push(name);
     }

@@ -9,7 +9,7 @@ use super::{PartialEngine, RequestedEngine, SpecError, time};
 use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::model::command_words::split_command;
-use crate::model::source_place::{Misplaced, with_suggestion};
+use crate::model::source_place::{Misplaced, parsed};
 use crate::model::units::BadSize;
 
 /// Reads a file of engines: cutechess's engines.json, or TOML with `[[engine]]` tables.
@@ -27,10 +27,8 @@ pub(crate) fn from_file(path: &Path) -> Result<Vec<RequestedEngine>, SpecError> 
             .map_err(|error| wrong(error.to_string()))?;
         engines.into_iter().map(Cutechess::raw).collect::<Result<_, _>>().map_err(wrong)?
     } else {
-        let file: File = toml::from_str(&text).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            SpecError::Toml(Misplaced::new(path, &text, span, &with_suggestion(error.message())))
-        })?;
+        let file: File = parsed(&text)
+            .map_err(|(span, what)| SpecError::Toml(Misplaced::new(path, &text, span, &what)))?;
         file.engine
             .into_iter()
             .map(|table| table.raw().map_err(&wrong))

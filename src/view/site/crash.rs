@@ -8,7 +8,8 @@ use super::{File, Site, word};
 use crate::event::broadcast::BroadcastGame;
 use crate::event::journal::record::EngineKilled;
 use crate::model::game::crash::{CrashMove, GameCrash, shell_words};
-use crate::view::figures::{numbered, side};
+use crate::model::game::result::color_name;
+use crate::view::figures::numbered;
 
 /// A crash of an event.
 #[derive(Clone, Debug)]
@@ -148,7 +149,7 @@ fn facts(site: &Site<'_>, game: &BroadcastGame, killed: &EngineKilled) -> Vec<St
             started.place(),
             word(&started.white),
             word(&started.black),
-            side(color)
+            color_name(color)
         ),
     ];
     lines.extend(killed.exit.as_ref().map(|exit| format!("Exit: {}", word(exit))));

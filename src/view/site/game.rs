@@ -10,10 +10,11 @@ use super::{Site, SiteKind, crash, path, shell};
 use crate::event::broadcast::{BroadcastGame, ShownMove};
 use crate::event::journal::record::JournalPly;
 use crate::model::evidence::PlayedPly;
+use crate::model::game::result::color_name;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
 use crate::view::figures::{
-    clock, depth, evaluation, large, numbered, said, search, side, told, took, word,
+    clock, depth, evaluation, large, numbered, said, search, told, took, word,
 };
 use crate::view::html::{board, graph};
 
@@ -134,7 +135,7 @@ fn player(
                 @if let Some(rating) = rating { " " span.soft { (rating) } }
             }
             p.clock data-left=(left / 1000) data-since=[since.map(millis)] role="timer"
-                aria-label={ (side(color)) "'s clock" } { (clock(Duration::from_micros(left))) }
+                aria-label={ (color_name(color)) "'s clock" } { (clock(Duration::from_micros(left))) }
             p.figures {
                 @if let Some(ply) = ply {
                     @if let Some(eval) = ply.eval { b title="evaluation, White's view" { (evaluation(eval)) } }
@@ -239,7 +240,7 @@ fn line(moves: &[ShownMove<'_>], color: Color) -> Markup {
         return html! {};
     };
     html! {
-        p.line { span.soft { (side(color)) " expected at " (numbered(one)) ": " } (expected(one)) }
+        p.line { span.soft { (color_name(color)) " expected at " (numbered(one)) ": " } (expected(one)) }
     }
 }
 

@@ -6,6 +6,7 @@ use shakmaty::Color;
 use super::{Site, SiteKind, path};
 use crate::event::broadcast::{GameState, Slot};
 use crate::model::game::points::HalfPoints;
+use crate::model::game::result::color_name;
 
 /// The result of a game for one of its engines, as a link to it: `1`, `=` or `0`, a dot while it is played. Nothing for
 /// a game to come.
@@ -21,8 +22,7 @@ pub(super) fn result_link(site: &Site<'_>, slot: &Slot, engine: &str) -> Markup 
         None if game.is_open() => ("d", "•", "under way"),
         Some(None) | None => ("d", "×", "struck out"),
     };
-    let title =
-        format!("game {} with {}, {state}", slot.key.at.game, side.fold_wb("White", "Black"));
+    let title = format!("game {} with {}, {state}", slot.key.at.game, color_name(side));
     html! {
         @if site.kind == SiteKind::Alone { span class=(class) title=(title) { (symbol) } }
         @else { a class=(class) href={ (path(slot.key)) ".html" } title=(title) { (symbol) } }

@@ -69,8 +69,8 @@ struct StandingsLine<'a> {
     withdrawn: bool,
     points: f64,
     games: u32,
-    white: Colour,
-    black: Colour,
+    white: ColourTally,
+    black: ColourTally,
     crashes: u32,
     figures: Map<String, Value>,
     results: OpponentResults<'a>,
@@ -109,19 +109,6 @@ struct Game {
 }
 
 #[derive(Serialize)]
-struct Colour {
-    wins: u32,
-    draws: u32,
-    losses: u32,
-}
-
-impl From<ColourTally> for Colour {
-    fn from(tally: ColourTally) -> Colour {
-        Colour { wins: tally.wins, draws: tally.draws, losses: tally.losses }
-    }
-}
-
-#[derive(Serialize)]
 struct Tie<'a> {
     engines: Vec<&'a str>,
     then: &'static str,
@@ -143,8 +130,8 @@ fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> StandingsLine<'a>
         withdrawn: row.place == Place::Withdrawn,
         points: row.points.as_f64(),
         games: row.games(),
-        white: row.white.into(),
-        black: row.black.into(),
+        white: row.white,
+        black: row.black,
         crashes: row.crashes,
         figures: figures
             .map(|(criterion, figure)| {

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use gate4k::judge::probe::{ProbePlan, ProbeWaits};
 use gate4k::judge::rules::Case;
-use gate4k::judge::support::allowed::HostAllows;
 use gate4k::judge::{probe, rules};
 use gate4k::model::evidence::{
     Answer, Ask, Capabilities, EndHow, Evidence, ExitHow, GamesEvidence, HostFacts, Limits,
@@ -80,8 +79,7 @@ impl Sound {
             strict: false,
             quick: true,
         };
-        let allowed = HostAllows::new(tools);
-        rules::judge_runs(&Case { evidence: &evidence, needed: &[], allowed: &allowed, bytes: b"" })
+        rules::judge_runs(&Case { evidence: &evidence, needed: &[], allowed: tools, bytes: b"" })
     }
 
     /// The findings on this engine if its start had been the attack.
