@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::view::json::pretty;
-use crate::view::look::PageLayout;
+use crate::view::layout::PageLayout;
 use crate::view::text::{clean, put};
 
 /// The name and version of the document of `gate4k doctor`.
@@ -84,15 +84,15 @@ pub(crate) fn is_fit(lines: &[HostLine]) -> bool {
 }
 
 /// The page for people.
-pub(crate) fn human(lines: &[HostLine], look: PageLayout) -> String {
+pub(crate) fn human(lines: &[HostLine], layout: PageLayout) -> String {
     const INDENT: usize = 9 + 9 + 15;
     // Beside less than that a text would be a column of single words.
     const ROOM: usize = 40;
-    let (width, step) = (look.width, look.step());
+    let (width, step) = (layout.width, layout.step());
     let mut page = String::new();
     for line in lines {
         let style = line.state.style();
-        if look.plain || width < INDENT + ROOM {
+        if layout.plain || width < INDENT + ROOM {
             let (word, name) = (line.state.word(), clean(&line.name));
             let lead = format!("{style}{word}{style:#} {} {name}: ", line.topic);
             put(&mut page, "", 2, &(lead + &clean(&line.what)), width);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn in_a_narrow_terminal_and_for_ears_nothing_stands_in_columns() {
-        let told = |look| anstream::adapter::strip_str(&human(&lines(), look)).to_string();
+        let told = |layout| anstream::adapter::strip_str(&human(&lines(), layout)).to_string();
         let narrow = told(PageLayout::of_width(40));
         assert!(narrow.starts_with("pass kernel release: 6.18\n"), "{narrow:?}");
         assert!(narrow.contains("\n  → apt-get install pypy3\n"), "{narrow:?}");

@@ -27,7 +27,7 @@ pub(crate) use super::repository::GitError;
 use super::repository::Repository;
 pub(crate) use super::tree::LinkError;
 use super::tree::{CommitNode, CommitTree, follow};
-use crate::model::text::{hex, shown};
+use crate::model::text::{add_all, hex, shown};
 
 /// An error in finding the changes of a branch.
 #[derive(Debug, thiserror::Error)]
@@ -350,14 +350,7 @@ fn blob_sum<D: Digest>(path: &Path) -> io::Result<String> {
     let length = file.metadata()?.len();
     let mut digest = D::new();
     digest.update(format!("blob {length}\0"));
-    let mut file = file.take(length);
-    let mut part = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut part)? {
-            0 => break,
-            read => digest.update(&part[..read]),
-        }
-    }
+    add_all(&mut digest, file.take(length))?;
     Ok(hex(digest.finalize()))
 }
 

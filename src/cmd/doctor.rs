@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::early_end::EarlyEnd;
-use super::look_of;
+use super::layout_of;
 use crate::cli::{DoctorArgs, OutputFormat};
 use crate::doctor::selftest::{self, SelfTest, SelfTestResult};
 use crate::doctor::{self, HostLine, HostState, host, tools};
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &DoctorArgs, out: &mut impl Write) -> anyhow::Result<Exi
     let lines = look(list);
     match args.format {
         OutputFormat::Json => out.write_all(doctor::json(&lines)?.as_bytes())?,
-        format => out.write_all(doctor::human(&lines, look_of(format)).as_bytes())?,
+        format => out.write_all(doctor::human(&lines, layout_of(format)).as_bytes())?,
     }
     Ok(if doctor::is_fit(&lines) { Exit::Success } else { Exit::Undecided })
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::look_of;
+use super::layout_of;
 use crate::cli::{ExplainArgs, OutputFormat};
 use crate::model::exit::Exit;
 use crate::model::rule::RULES;
@@ -13,8 +13,8 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut impl Write) -> anyhow::Result<Ex
     let page = match (args.format, args.rule) {
         (OutputFormat::Json, Some(id)) => rules::json(std::slice::from_ref(id.rule()))?,
         (OutputFormat::Json, None) => rules::json(RULES)?,
-        (format, Some(id)) => rules::one(id.rule(), look_of(format).width),
-        (format, None) => rules::all(look_of(format)),
+        (format, Some(id)) => rules::one(id.rule(), layout_of(format).width),
+        (format, None) => rules::all(layout_of(format)),
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::early_end::EarlyEnd;
-use super::match_out::{MatchEnd, Sinks};
+use super::match_out::{MatchEnd, MatchOutputs};
 use super::match_settings::{MatchSettings, engine_sums};
 use super::match_shard::KeptGames;
 use super::reports::cannot;
@@ -46,26 +46,26 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
     let asked = stop.clone();
     listen_to_signals(move || say(while_playing(asked.ask())));
     let (mut game, score, kept) = prepare(args, &stop)?;
-    let mut sinks = Sinks::open(args, score, kept).map_err(EarlyEnd::of)?;
+    let mut outputs = MatchOutputs::open(args, score, kept).map_err(EarlyEnd::of)?;
     if let Some(path) = &args.log {
         let log = Dialogue::open(path).with_context(|| cannot(path)).map_err(EarlyEnd::of)?;
         game.dialogue = Some(log);
     }
-    sinks.recall(&game, &stop);
-    if let Some(words) = sinks.before_the_first_game().map_err(EarlyEnd::usage)? {
+    outputs.recall(&game, &stop);
+    if let Some(words) = outputs.before_the_first_game().map_err(EarlyEnd::usage)? {
         note(&words);
         stop.raise(StopLevel::FinishGames);
     }
     let mut failed = None;
     let mut early = None;
-    game.tell_moves |= sinks.shows_moves();
-    runner::run_with_pauses(&game, &stop, sinks.pause(), |heard| {
+    game.tell_moves |= outputs.shows_moves();
+    runner::run_with_pauses(&game, &stop, outputs.pause(), |heard| {
         if let HeardOfMatch::Event(Event::MatchFinished { early: why, .. }) = &heard {
             early.clone_from(why);
         }
         let taken = match heard {
-            HeardOfMatch::Event(event) => sinks.take(event, &game, &stop, out),
-            HeardOfMatch::Pause => sinks.rest(&game),
+            HeardOfMatch::Event(event) => outputs.take(event, &game, &stop, out),
+            HeardOfMatch::Pause => outputs.rest(&game),
         };
         if let Err(error) = taken {
             // No further game begins after an event that cannot be kept.
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
         }
     })
     .context("a thread for the games")?;
-    let end = sinks.finish(&game, out)?;
+    let end = outputs.finish(&game, out)?;
     if let (Some(path), Some(Err(error))) = (&args.log, game.dialogue.take().map(Dialogue::finish))
     {
         note(&format!("{} is not whole: {error}", shown(path)));
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &MatchArgs, out: &mut impl Write) -> anyhow::Result<Exit
         (Some(error), _) => Err(error),
         (None, Some(why)) => Ok(match end {
             MatchEnd::AsMeant => Exit::Success,
-            MatchEnd::Struck => Exit::Rejected,
+            MatchEnd::TooManyLosses => Exit::Rejected,
             MatchEnd::Stopped => {
                 if why != runner::STOPPED {
                     tell(&format!(

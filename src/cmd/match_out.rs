@@ -12,8 +12,8 @@ use super::game_line::{self, safe};
 use super::live::Live;
 use super::match_board::{self, MatchBoard};
 use super::match_crash::Crashes;
+use super::match_losses::LossLimit;
 use super::match_shard::{KeptGame, KeptGames};
-use super::match_strikes::Strikes;
 use super::match_table::{self, MatchProgress, half, sample};
 use super::match_test::{OrderedTest, asked_test};
 use super::match_until::UntilFile;
@@ -40,13 +40,13 @@ pub(super) enum MatchEnd {
     /// Its test, or the file that was to end it.
     AsMeant,
     /// An engine that was lost as often as is allowed.
-    Struck,
+    TooManyLosses,
     /// A signal, or whatever else is no word on the engines.
     Stopped,
 }
 
 /// Everything that listens to a match.
-pub(super) struct Sinks {
+pub(super) struct MatchOutputs {
     pgn: Option<(PathBuf, File)>,
     events: Option<EventLines>,
     games: Option<(PathBuf, LiveFile)>,
@@ -69,18 +69,18 @@ pub(super) struct Sinks {
     board: Option<MatchBoard>,
     kept: Option<KeptGames>,
     recalled: usize,
-    strikes: Option<Strikes>,
+    strikes: Option<LossLimit>,
     crashes: Option<Crashes>,
     /// The games after each of which it is told how the match stands.
     interval: Option<NonZeroUsize>,
 }
 
-impl Sinks {
+impl MatchOutputs {
     pub(super) fn open(
         args: &MatchArgs,
         score: MatchScore,
         kept: Option<KeptGames>,
-    ) -> anyhow::Result<Sinks> {
+    ) -> anyhow::Result<MatchOutputs> {
         let open = |path: &Option<PathBuf>| -> anyhow::Result<Option<(PathBuf, File)>> {
             let Some(path) = path else { return Ok(None) };
             let file = write::append(path).with_context(|| cannot(path))?;
@@ -97,7 +97,7 @@ impl Sinks {
         let paired = !args.no_reverse && args.games.get() > 1;
         let live = Live::new(args.quiet || args.told == OutputReader::Fastchess);
         let is_followed = live.is_shown() && args.concurrency.get() <= match_board::FEW;
-        Ok(Sinks {
+        Ok(MatchOutputs {
             pgn: open(&args.pgn)?,
             events: open(&args.events)?.map(EventLines::new),
             games,
@@ -124,7 +124,7 @@ impl Sinks {
             kept,
             recalled: 0,
             crashes: Crashes::beside(args),
-            strikes: args.strikes.filter(|_| !args.recover).map(Strikes::new),
+            strikes: args.strikes.filter(|_| !args.recover).map(LossLimit::new),
             interval: args.rating_interval,
         })
     }
@@ -394,7 +394,7 @@ impl Sinks {
         let is_decided = self.test.as_ref().is_some_and(OrderedTest::is_decided);
         Ok(match &self.strikes {
             _ if is_decided || self.is_called_off() => MatchEnd::AsMeant,
-            Some(strikes) if strikes.are_too_many() => MatchEnd::Struck,
+            Some(strikes) if strikes.are_too_many() => MatchEnd::TooManyLosses,
             _ => MatchEnd::Stopped,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::cli::MatchArgs;
 use crate::engine::process::EngineProgram;
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
-use crate::model::text::{hex, shown};
+use crate::model::text::{add_all, hex, shown};
 use crate::runner::Engine;
 use crate::runner::schedule::MatchSchedule;
 use crate::runner::spec::{EngineSource, RequestedEngine};
@@ -102,21 +102,9 @@ fn sum_of(path: &Path) -> Result<String, CheckError> {
             sum.update(file.file_name().unwrap_or_default().as_encoded_bytes());
             sum.update([0]);
         }
-        add_file(&mut sum, file).map_err(failed)?;
+        File::open(file).and_then(|file| add_all(&mut sum, file)).map_err(failed)?;
     }
     Ok(hex(sum.finalize()))
-}
-
-/// By parts, since a network may be large.
-fn add_file(sum: &mut Sha256, path: &Path) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    let mut part = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut part)? {
-            0 => return Ok(()),
-            length => sum.update(part.get(..length).unwrap_or_default()),
-        }
-    }
 }
 
 fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {

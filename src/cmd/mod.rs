@@ -18,10 +18,10 @@ mod log;
 mod match_;
 mod match_board;
 mod match_crash;
+mod match_losses;
 mod match_out;
 mod match_settings;
 mod match_shard;
-mod match_strikes;
 mod match_table;
 mod match_test;
 mod match_until;
@@ -60,7 +60,7 @@ use crate::cli::{
 };
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
-use crate::view::look::PageLayout;
+use crate::view::layout::PageLayout;
 use crate::view::report_format::ReportFormat;
 use crate::view::text;
 use output::Output;
@@ -250,7 +250,7 @@ fn note(message: &str) {
 const NO_ENTRY: &str = "no <ENTRY> is named: name a file or a directory";
 
 /// The page that a result is printed on for people.
-fn look_of(format: OutputFormat) -> PageLayout {
+fn layout_of(format: OutputFormat) -> PageLayout {
     PageLayout { plain: format == OutputFormat::Plain, ..PageLayout::of_width(text::width()) }
 }
 

@@ -29,7 +29,7 @@ use crate::model::verdict::{Status, Verdict};
 use crate::pack::candidate::{self, Candidate, Recipe};
 use crate::pack::language::Language;
 use crate::policy::allowlist::Allowlist;
-use crate::view::look::PageLayout;
+use crate::view::layout::PageLayout;
 use crate::view::{human, text};
 
 /// The most bytes of a source: what packs to 4096 bytes is far shorter, and the packers take seconds for each MiB.
@@ -100,8 +100,8 @@ fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         }
     }
     let Some(failed) = failed else { return Ok(Exit::Nothing) };
-    let look = PageLayout::of_width(text::width());
-    let above = human::entry(&failed, look);
+    let layout = PageLayout::of_width(text::width());
+    let above = human::entry(&failed, layout);
     out.write_all(above.as_bytes())?;
     let whose = if could_be_the_packing(&failed) {
         "none of the smallest packings is accepted, so it is most likely the source; above is what the first of them meets"

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::early_end::EarlyEnd;
 use super::games::{self, FileItem};
-use super::look_of;
+use super::layout_of;
 use crate::cli::{OutputFormat, RatingsArgs, SprtScale};
 use crate::event::duel::duel;
 use crate::event::field::FieldBuilder;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
     }
     let page = match args.format {
         OutputFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
-        format => report::text(&list, duel.as_ref(), test.as_ref(), look_of(format)),
+        format => report::text(&list, duel.as_ref(), test.as_ref(), layout_of(format)),
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)

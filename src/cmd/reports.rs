@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::look_of;
+use super::layout_of;
 use super::surroundings::Surroundings;
 use crate::cli::{CheckArgs, OutputFormat, ReportPath, ReportTo};
 use crate::files::write;
 use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
-use crate::view::look::PageLayout;
+use crate::view::layout::PageLayout;
 use crate::view::report_format::ReportFormat;
 use crate::view::table::TableRow;
 use crate::view::{github, human, markdown, table};
@@ -21,7 +21,7 @@ use crate::view::{github, human, markdown, table};
 pub(super) struct Reports {
     stdout: Vec<ReportFormat>,
     files: Vec<(ReportFormat, Sink)>,
-    look: PageLayout,
+    layout: PageLayout,
     extent: Extent,
     surroundings: Surroundings,
 }
@@ -106,8 +106,8 @@ impl Reports {
                 OutputFormat::Json => ReportFormat::Json,
             });
         }
-        let look = PageLayout { verbose: verbose > 0, ..look_of(format) };
-        Ok(Reports { stdout, files, look, extent, surroundings })
+        let layout = PageLayout { verbose: verbose > 0, ..layout_of(format) };
+        Ok(Reports { stdout, files, layout, extent, surroundings })
     }
 
     /// One entry was judged. People read it at once, not at the end: many entries take minutes.
@@ -115,7 +115,7 @@ impl Reports {
         if !self.stdout.contains(&ReportFormat::Human) || self.extent == Extent::Summary {
             return Ok(());
         }
-        self.for_people(&human::entry(report, self.look), out)?;
+        self.for_people(&human::entry(report, self.layout), out)?;
         out.flush()
     }
 
@@ -127,8 +127,8 @@ impl Reports {
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         if self.stdout.contains(&ReportFormat::Human) {
-            let mut end = human::config_findings(told.config_findings, self.look);
-            end.push_str(&table_of(rows, self.look, self.extent));
+            let mut end = human::config_findings(told.config_findings, self.layout);
+            end.push_str(&table_of(rows, self.layout, self.extent));
             if !end.is_empty() {
                 self.for_people(&end, out)?;
             }
@@ -186,10 +186,10 @@ impl Reports {
         told: ReportInput<'_>,
         rows: &[TableRow],
     ) -> anyhow::Result<String> {
-        let look = PageLayout { width: 100, ..self.look };
-        let mut page = format.text(told, look, &self.surroundings.places)?;
+        let layout = PageLayout { width: 100, ..self.layout };
+        let mut page = format.text(told, layout, &self.surroundings.places)?;
         if format == ReportFormat::Human {
-            page.push_str(&table_of(rows, look, Extent::Whole));
+            page.push_str(&table_of(rows, layout, Extent::Whole));
             page = anstream::adapter::strip_str(&page).to_string();
         }
         Ok(page)
@@ -197,9 +197,9 @@ impl Reports {
 }
 
 /// The table at the end of the page for people, where there are several entries.
-fn table_of(rows: &[TableRow], look: PageLayout, extent: Extent) -> String {
+fn table_of(rows: &[TableRow], layout: PageLayout, extent: Extent) -> String {
     if rows.len() > 1 || extent == Extent::Summary {
-        table::table(rows, look)
+        table::table(rows, layout)
     } else {
         String::new()
     }

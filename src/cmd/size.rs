@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::early_end::EarlyEnd;
 use super::watch::Watched;
-use super::{NO_ENTRY, look_of, settings, size_apply, tell};
+use super::{NO_ENTRY, layout_of, settings, size_apply, tell};
 use crate::batch::discover;
 use crate::cli::{OutputFormat, SizeArgs};
 use crate::judge::Judge;
@@ -51,7 +51,7 @@ fn once(
     judge: &Judge,
     out: &mut impl Write,
 ) -> anyhow::Result<(Vec<EntrySize>, Exit)> {
-    let look = look_of(args.entry.format);
+    let layout = layout_of(args.entry.format);
     let mut measured = Vec::new();
     let mut outcomes = Vec::new();
     for path in args.entry.entries.iter().flat_map(|path| discover::entries(path)) {
@@ -59,7 +59,7 @@ fn once(
             Ok(entry) => {
                 outcomes.push(entry.verdict.into());
                 if args.entry.format != OutputFormat::Json {
-                    out.write_all(size::human(&entry, look).as_bytes())?;
+                    out.write_all(size::human(&entry, layout).as_bytes())?;
                     if args.hints {
                         hints(judge, &path, out)?;
                     }

@@ -24,7 +24,7 @@ use crate::model::rule::{RuleId, RuleKind};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 use crate::pack::hint::Hint;
-use crate::view::look::PageLayout;
+use crate::view::layout::PageLayout;
 use crate::view::{human, text};
 
 /// Applies one hint to one entry.

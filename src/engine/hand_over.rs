@@ -26,7 +26,7 @@ use nix::unistd::Pid;
 /// One that answered sooner than this is expected to do so again.
 const AT_ONCE: Duration = Duration::from_micros(200);
 /// So many questions are polled for after the first yield that did no good, and after the last of many.
-const WARY: std::ops::RangeInclusive<u32> = 64..=4096;
+const POLLS: std::ops::RangeInclusive<u32> = 64..=4096;
 
 /// The thing to do for one answer before waiting for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +48,9 @@ pub(super) struct HandOver {
     /// True if the present question was yielded for.
     yielded: bool,
     /// Questions to go before it is yielded to again.
-    wary: u32,
-    /// The next value of `wary`.
-    next: u32,
+    polls_left: u32,
+    /// The next value of `polls_left`.
+    next_polls: u32,
 }
 
 impl HandOver {
@@ -60,24 +60,24 @@ impl HandOver {
     }
 
     fn new(one_core: bool) -> HandOver {
-        let next = *WARY.start();
-        HandOver { one_core, choice: AnswerStep::Wait, yielded: false, wary: 0, next }
+        let next_polls = *POLLS.start();
+        HandOver { one_core, choice: AnswerStep::Wait, yielded: false, polls_left: 0, next_polls }
     }
 
     /// Before a question is written: `last` is how long the answer to the one before took, if one came.
     pub(super) fn ask(&mut self, last: Option<Duration>) {
         let at_once = last.is_some_and(|last| last < AT_ONCE);
         if !self.yielded {
-            self.wary = self.wary.saturating_sub(1);
+            self.polls_left = self.polls_left.saturating_sub(1);
         } else if at_once {
-            self.next = self.next.saturating_sub(1).max(*WARY.start());
+            self.next_polls = self.next_polls.saturating_sub(1).max(*POLLS.start());
         } else {
             self.missed();
         }
         self.yielded = false;
         self.choice = if !self.one_core || !at_once {
             AnswerStep::Wait
-        } else if self.wary == 0 {
+        } else if self.polls_left == 0 {
             AnswerStep::Yield
         } else {
             AnswerStep::Look
@@ -94,8 +94,8 @@ impl HandOver {
     /// Nothing was there; if it was yielded for, that did no good.
     pub(super) fn missed(&mut self) {
         if std::mem::take(&mut self.yielded) {
-            self.wary = self.next;
-            self.next = self.next.saturating_mul(2).min(*WARY.end());
+            self.polls_left = self.next_polls;
+            self.next_polls = self.next_polls.saturating_mul(2).min(*POLLS.end());
         }
     }
 }

@@ -13,7 +13,7 @@ use super::games::before_games;
 use super::host::{Host, HostFor};
 use super::mistaken_file;
 use super::probe::{self, Gathered, ProbePlan, ProbeWaits};
-use super::read::{ReadEntry, engine_of_file, engines_json_sha256, figures};
+use super::read::{ReadEntry, engine_of_file, engines_json_sha256};
 use super::rules::{self, Case, Needed};
 use super::support::runs::shown_run;
 use super::waiver::Waiver;
@@ -84,7 +84,7 @@ impl Judge {
             let submission = &read.submission;
             report.file.clone_from(&submission.path);
             report.sha256.clone_from(&submission.sha256);
-            report.size = Some(figures(&read.size));
+            report.size = Some(read.size);
             report.circumstances.engines_json_sha256 = engines_json_sha256(submission);
             report.circumstances.engine = engine_of_file(submission);
             findings.extend(read.findings.iter().cloned());
@@ -92,7 +92,7 @@ impl Judge {
             if submission.is_whole() {
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
                 findings.extend(self.run(&read, &waivers, jobs, &mut report, progress));
-                mistaken_file::fold(&mut findings, submission);
+                mistaken_file::keep_only_the_mistake(&mut findings, submission);
             } else {
                 findings.extend(skipped_but(&findings, RuleId::Size));
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());

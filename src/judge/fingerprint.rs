@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::Judge;
 use super::error::CheckError;
 use super::host::HostFor;
-use crate::model::text::hex;
+use crate::model::text::{add_all, hex};
 
 /// Changes whenever a package is installed, removed or brought up to date, or a library is.
 const REGISTERS: [&str; 3] = ["/var/lib/dpkg/status", "/var/lib/rpm", "/etc/ld.so.cache"];
@@ -106,15 +106,8 @@ pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    let mut file = io::Read::take(file, metadata.len());
     let mut sum = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match io::Read::read(&mut file, &mut buffer)? {
-            0 => break,
-            count => sum.update(&buffer[..count]),
-        }
-    }
+    add_all(&mut sum, io::Read::take(file, metadata.len()))?;
     Ok(hex(sum.finalize()))
 }
 

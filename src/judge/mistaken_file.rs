@@ -34,7 +34,7 @@ enum Utf16 {
 
 /// Leaves the one finding that says what the file is, where nothing else can be said of it: the start has failed, and
 /// either the bytes are no program's or rule `format` has failed already.
-pub(super) fn fold(findings: &mut [Finding], submission: &Submission) {
+pub(super) fn keep_only_the_mistake(findings: &mut [Finding], submission: &Submission) {
     let status = |rule: RuleId| findings.iter().find(|one| one.rule == rule).map(|one| one.status);
     // A file that starts under its own name is an entry, whatever that name ends in.
     let by_its_name = status(RuleId::FileName) == Some(Status::Fail);

@@ -16,7 +16,7 @@ use crate::submission::entry::{self, LoadError, LoadOptions};
 use crate::submission::format::{self, FileFormat, ThisHost};
 use crate::submission::json::Json;
 use crate::submission::payload::{self, Counting, PayloadReport};
-use crate::submission::size::{self, FileParts, SizeReport};
+use crate::submission::size::{self, FileParts};
 
 /// The bytes of an entry, as far as a receipt names them.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct EntryDigest {
 pub(super) struct ReadEntry {
     pub(super) submission: Submission,
     pub(super) format: FileFormat,
-    pub(super) size: SizeReport,
+    pub(super) size: SizeFigures,
     pub(super) payload: PayloadReport,
     pub(super) findings: Vec<Finding>,
 }
@@ -106,7 +106,7 @@ impl Judge {
             format,
             step,
             verdict: Verdict::of(&about_size),
-            size: figures(&read.size),
+            size: read.size,
             counted: counted
                 .map(|field| {
                     format!("{}: {} ({})", field.field, field.size.canonical, field.reason)
@@ -173,16 +173,4 @@ pub(super) fn engine_of_file(submission: &Submission) -> Option<EngineOfFile> {
     let engine = submission.engines_json.as_ref()?.selected.as_ref().ok()?;
     let name = engine.get("name").and_then(Json::scalar).map(str::to_owned);
     Some(EngineOfFile { name, sha256: sha256(engine.canonical().as_bytes()) })
-}
-
-/// The sizes as a report shows them.
-pub(super) fn figures(size: &SizeReport) -> SizeFigures {
-    SizeFigures {
-        file: size.file,
-        stub: size.stub,
-        payload: size.payload,
-        payload_bare: size.payload_bare,
-        total: size.total,
-        limit: size.limit,
-    }
 }

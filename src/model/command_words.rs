@@ -1,12 +1,12 @@
 //! The words of a command: as cutechess's engines.json has them, and those that say which program is meant.
 
 /// The names by which files of many programs are called as themselves.
-pub(crate) const BOXES: [&str; 4] = ["busybox", "toybox", "coreutils", "uutils"];
+pub(crate) const MULTI_CALL_BINARIES: [&str; 4] = ["busybox", "toybox", "coreutils", "uutils"];
 
 /// True for the name of a file of many programs, called by which it takes the next word for the program that is meant.
-pub(crate) fn is_box(name: &str) -> bool {
+pub(crate) fn is_multi_call(name: &str) -> bool {
     // busybox itself takes any name that begins so.
-    BOXES.contains(&name) || name.starts_with("busybox")
+    MULTI_CALL_BINARIES.contains(&name) || name.starts_with("busybox")
 }
 
 /// The last part of a path.
@@ -22,8 +22,8 @@ pub(crate) fn name_called(word: &str) -> &str {
 
 /// The first words of a command that say which program is meant: a file of many programs takes its second one for that.
 pub(crate) fn telling(words: &[String]) -> &[String] {
-    let is_box = words.first().is_some_and(|word| is_box(name_called(word)));
-    words.get(..if is_box { 2 } else { 1 }).unwrap_or(words)
+    let is_multi_call = words.first().is_some_and(|word| is_multi_call(name_called(word)));
+    words.get(..if is_multi_call { 2 } else { 1 }).unwrap_or(words)
 }
 
 /// Splits a command as the event's program does (QProcess): at white space outside double quotes; three

@@ -46,12 +46,16 @@ pub(crate) struct EntrySize {
 impl SizeFigures {
     /// `3721 of 4096 bytes, 375 left`, or `21 over`.
     pub(crate) fn words(&self) -> String {
-        let rest = if self.total > self.limit {
-            format!("{} over", self.total.saturating_sub(self.limit).0)
-        } else {
-            format!("{} left", self.limit.saturating_sub(self.total).0)
+        let rest = match self.over() {
+            Bytes(0) => format!("{} left", self.left()),
+            over => format!("{} over", over.0),
         };
         format!("{} of {}, {rest}", self.total.0, self.limit)
+    }
+
+    /// Bytes over the limit; zero where there are none.
+    pub(crate) fn over(&self) -> Bytes {
+        self.total.saturating_sub(self.limit)
     }
 
     /// Bytes left, negative where there are too many.

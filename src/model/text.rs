@@ -1,9 +1,24 @@
 //! Times and strangers' text as reports may show them.
 
+use std::io::{self, Read};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serializer};
 use sha2::{Digest, Sha256};
+
+/// Adds all that a reader gives to a sum, by parts: a network may be large.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn add_all(sum: &mut impl Digest, mut from: impl Read) -> io::Result<()> {
+    let mut part = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut part)? {
+            0 => return Ok(()),
+            length => sum.update(part.get(..length).unwrap_or_default()),
+        }
+    }
+}
 
 /// Writes a duration as whole and decimal milliseconds in JSON.
 pub(crate) fn millis<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,7 +1,7 @@
 //! May this program run (rules 7.5 and 7.8)? Pure: what the kernel says ran, in what chain, in;
 //! a class with its reason out.
 
-use crate::model::command_words::{base_name, is_box, name_called};
+use crate::model::command_words::{base_name, is_multi_call, name_called};
 use crate::model::evidence::ProgramClass;
 use crate::model::source_place::nearest;
 use crate::policy::allowlist::{Allowlist, CommandClass};
@@ -104,8 +104,9 @@ pub(crate) fn program(
             let decision = named(list, applet, above, strictness);
             // By a name that it does not have, GNU's and uutils's file is whatever its next word says, and toybox
             // whatever a link of that name leads to.
-            let is_called_box = program.argv.first().is_some_and(|word| is_box(name_called(word)));
-            if is_called_box
+            let is_called_multi_call =
+                program.argv.first().is_some_and(|word| is_multi_call(name_called(word)));
+            if is_called_multi_call
                 || program.known_as.contains(&applet)
                 || decision.class == ProgramClass::Refused
             {
@@ -211,7 +212,7 @@ fn called<'a>(list: &Allowlist, program: &StartedProgram<'a>) -> &'a str {
 /// The program that a multi-call file was told to be: argv\[0\], or the next word after its own name.
 fn applet<'a>(program: &StartedProgram<'a>) -> Option<&'a str> {
     let name = name_called(program.argv.first()?);
-    if is_box(name) { next_word(program) } else { Some(name) }
+    if is_multi_call(name) { next_word(program) } else { Some(name) }
 }
 
 /// The program that the word behind the name says; GNU's file of many programs is told it by an option.

@@ -8,7 +8,7 @@ use std::path::Path;
 use memchr::memmem;
 
 use super::decide::ProgramForm;
-use crate::model::command_words::BOXES;
+use crate::model::command_words::MULTI_CALL_BINARIES;
 
 /// The marks that stand in them and in no ordinary program.
 const MARKS: [&[u8]; 4] =
@@ -20,7 +20,7 @@ const LARGEST: u64 = 30 << 20;
 /// The form of a program of the host.
 pub(super) fn form(real: &Path) -> ProgramForm {
     let name = real.file_name().unwrap_or_default().to_string_lossy();
-    let known = BOXES.iter().any(|known| name.starts_with(known));
+    let known = MULTI_CALL_BINARIES.iter().any(|known| name.starts_with(known));
     if known || has_mark(real) { ProgramForm::MultiCall } else { ProgramForm::Ordinary }
 }
 
@@ -57,8 +57,9 @@ mod tests {
         for name in ["dash", "bash", "xz", "gzip", "bzip2"] {
             let path = Path::new("/usr/bin").join(name);
             if let Ok(real) = path.canonicalize() {
-                let is_box = real.file_name().is_some_and(|n| n.to_string_lossy().contains("box"));
-                assert_eq!(form(&real) == ProgramForm::MultiCall, is_box, "{name}");
+                let is_multi_call =
+                    real.file_name().is_some_and(|n| n.to_string_lossy().contains("box"));
+                assert_eq!(form(&real) == ProgramForm::MultiCall, is_multi_call, "{name}");
             }
         }
     }

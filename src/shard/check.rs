@@ -166,15 +166,14 @@ fn differing(of: &str, one: &Value, other: &Value) -> Option<String> {
 }
 
 impl JournalKind for CheckRecord {
-    const MEND: &'static str = super::MEND;
+    const REPAIR: &'static str = super::REPAIR;
+    const VERSION: u32 = VERSION;
+    const NO_HEADER: &'static str = "it does not begin with the check that it is a part of";
 
-    fn begins(&self) -> Result<(), String> {
+    fn version(&self) -> Option<u32> {
         match self {
-            CheckRecord::Check(header) if header.version == VERSION => Ok(()),
-            CheckRecord::Check(header) => {
-                Err(format!("it is of version {}, and this is for {VERSION}", header.version))
-            }
-            _ => Err("it does not begin with the check that it is a part of".into()),
+            CheckRecord::Check(header) => Some(header.version),
+            _ => None,
         }
     }
 }

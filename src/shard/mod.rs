@@ -65,8 +65,8 @@ impl fmt::Display for Shard {
     }
 }
 
-/// See [`JournalKind::MEND`].
-const MEND: &str = "give the command of its shard again, which will";
+/// See [`JournalKind::REPAIR`].
+const REPAIR: &str = "give the command of its shard again, which will";
 
 /// The end of a shard's journal that was lost when it was opened; the work is done again.
 #[derive(Debug)]

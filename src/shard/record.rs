@@ -147,15 +147,14 @@ impl MatchRun {
 }
 
 impl JournalKind for ShardRecord {
-    const MEND: &'static str = super::MEND;
+    const REPAIR: &'static str = super::REPAIR;
+    const VERSION: u32 = VERSION;
+    const NO_HEADER: &'static str = "it does not begin with the run that it is a part of";
 
-    fn begins(&self) -> Result<(), String> {
+    fn version(&self) -> Option<u32> {
         match self {
-            ShardRecord::Shard(header) if header.version == VERSION => Ok(()),
-            ShardRecord::Shard(header) => {
-                Err(format!("it is of version {}, and this is for {VERSION}", header.version))
-            }
-            _ => Err("it does not begin with the run that it is a part of".into()),
+            ShardRecord::Shard(header) => Some(header.version),
+            _ => None,
         }
     }
 }

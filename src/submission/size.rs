@@ -1,52 +1,20 @@
 //! Rule `size` (7.1, 7.3): the file and what engines.json adds to it are at most 4096 bytes.
 
-use serde::Serialize;
-
 use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
+use crate::model::size_figures::SizeFigures;
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
 use crate::submission::format::FileFormat;
 use crate::submission::payload::{Counting, PayloadReport};
 
-/// The sum and its parts, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct SizeReport {
-    /// The file.
-    pub(crate) file: Bytes,
-    /// Of the file: what unpacks and starts the rest, where that can be told.
-    pub stub: Option<Bytes>,
-    /// Of the file: what is unpacked, where that can be told.
-    pub packed: Option<Bytes>,
-    /// The bytes that engines.json adds, as `"Name":"value"`.
-    pub payload: Bytes,
-    /// The bytes that engines.json adds, as bare values.
-    pub(crate) payload_bare: Bytes,
-    /// The file and the canonical payload.
-    pub total: Bytes,
-    /// The limit.
-    pub(crate) limit: Bytes,
-}
-
-impl SizeReport {
-    /// Bytes left below the limit; none where it is exceeded.
-    pub(crate) fn left(&self) -> Option<Bytes> {
-        self.limit.0.checked_sub(self.total.0).map(Bytes)
-    }
-
-    /// Bytes over the limit; zero where there are none.
-    pub(crate) fn over(&self) -> Bytes {
-        self.total.saturating_sub(self.limit)
-    }
-}
-
 /// The parts of the file that the format knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileParts {
     /// The part that unpacks and starts the rest.
-    pub(crate) stub: Option<Bytes>,
+    pub stub: Option<Bytes>,
     /// The part that is unpacked.
-    pub(crate) packed: Option<Bytes>,
+    pub packed: Option<Bytes>,
 }
 
 impl From<&FileFormat> for FileParts {
@@ -61,12 +29,11 @@ pub fn judge(
     parts: FileParts,
     payload: &PayloadReport,
     limit: Bytes,
-) -> (SizeReport, Finding) {
+) -> (SizeFigures, Finding) {
     let counts = payload.counts.unwrap_or_default();
-    let report = SizeReport {
+    let report = SizeFigures {
         file,
         stub: parts.stub,
-        packed: parts.packed,
         payload: counts.canonical,
         payload_bare: counts.bare,
         total: file + counts.canonical,
@@ -74,23 +41,23 @@ pub fn judge(
     };
     let finding = decide(&report, payload);
     let finding = finding
-        .details(breakdown(&report))
+        .details(breakdown(&report, parts.packed))
         .with("file", report.file)
         .with("stub", report.stub)
-        .with("packed", report.packed)
+        .with("packed", parts.packed)
         .with("payload", report.payload)
         .with("payload_bare", report.payload_bare)
         .with("total", report.total)
         .with("limit", report.limit);
-    let finding = match report.left() {
-        Some(left) => finding.with("left", left),
-        None => finding.with("over", report.over()),
+    let finding = match report.over() {
+        Bytes(0) => finding.with("left", report.left()),
+        over => finding.with("over", over),
     };
     (report, finding)
 }
 
-fn decide(report: &SizeReport, payload: &PayloadReport) -> Finding {
-    let SizeReport { file, total, limit, .. } = *report;
+fn decide(report: &SizeFigures, payload: &PayloadReport) -> Finding {
+    let SizeFigures { file, total, limit, .. } = *report;
     let parts = format!("file {}, engines.json {}", file.0, report.payload.0);
     if payload.counts.is_none() && file <= limit {
         let mut finding = Finding::skipped(RuleId::Size, RuleId::Payload);
@@ -102,8 +69,8 @@ fn decide(report: &SizeReport, payload: &PayloadReport) -> Finding {
         return finding;
     }
     let bare = file + report.payload_bare;
-    if let Some(left) = report.left() {
-        let left = match left.0 {
+    if report.over() == Bytes(0) {
+        let left = match report.left() {
             0 => "none left".to_owned(),
             left => format!("{left} left"),
         };
@@ -150,10 +117,10 @@ fn decide(report: &SizeReport, payload: &PayloadReport) -> Finding {
 /// The number of fields that are named where there is something to save.
 const NAMED: usize = 6;
 
-fn breakdown(report: &SizeReport) -> Vec<String> {
+fn breakdown(report: &SizeFigures, packed: Option<Bytes>) -> Vec<String> {
     let mut lines = Vec::new();
     lines.push(format!("file: {}", report.file));
-    if let (Some(stub), Some(packed)) = (report.stub, report.packed) {
+    if let (Some(stub), Some(packed)) = (report.stub, packed) {
         lines.push(format!("  of these, stub {} and payload {}", stub.0, packed.0));
     }
     lines.push(format!("engines.json: {} (bare values {})", report.payload, report.payload_bare.0));

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use super::ratings::{HEADS, cells, document, grid, words};
 use super::text::{clean, put};
 use crate::event::ratings::{EntryRating, EventRatings, KnownRating};
@@ -11,19 +11,19 @@ use crate::model::words::counted;
 use crate::ratings::bayes::Rated;
 
 /// The entries with BayesElo's columns, or in words; empty while nothing is known of any.
-pub(crate) fn text(ratings: &EventRatings, look: PageLayout) -> String {
+pub(crate) fn text(ratings: &EventRatings, layout: PageLayout) -> String {
     if is_empty(ratings) {
         return String::new();
     }
     let rows: Vec<_> = ratings.entries.iter().map(line).collect();
-    let Some(grid) = grid(&rows, look) else {
+    let Some(grid) = grid(&rows, layout) else {
         let mut page = String::new();
         let entries = ratings.entries.iter().map(|entry| match rated(entry) {
             Some(_) => words(&line(entry)),
             None => format!("{}: Elo {}, no game", entry.name, line(entry)[2]),
         });
         for line in std::iter::once(headline(ratings)).chain(entries) {
-            put(&mut page, "", 0, &clean(&line), look.width);
+            put(&mut page, "", 0, &clean(&line), layout.width);
         }
         return page + note(ratings).trim_start();
     };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use super::place::BasePaths;
 use super::report_format::ReportFormat;
 use crate::model::entry_report::tests::report;
@@ -64,10 +64,10 @@ fn written(name: &str) -> EntryReport {
 /// The report in each format.
 fn all(report: &EntryReport) -> Vec<(ReportFormat, String)> {
     let places = BasePaths { base: "/w".into(), root: "/w".into() };
-    let look = PageLayout { verbose: true, ..PageLayout::of_width(100) };
+    let layout = PageLayout { verbose: true, ..PageLayout::of_width(100) };
     let told = ReportInput::from(std::slice::from_ref(report));
     let formats = ReportFormat::value_variants().iter();
-    formats.map(|format| (*format, format.text(told, look, &places).unwrap())).collect()
+    formats.map(|format| (*format, format.text(told, layout, &places).unwrap())).collect()
 }
 
 /// A terminal's text without our own colours; panics at any other escape sequence.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{circumstances, sandbox, start, summary, understands};
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use super::size;
 use super::text::{clean, put};
 use super::weight::{FindingWeight, is_told};
@@ -46,27 +46,27 @@ fn status_style(status: Status) -> Style {
 }
 
 /// The page of one entry.
-pub(crate) fn entry(report: &EntryReport, look: PageLayout) -> String {
+pub(crate) fn entry(report: &EntryReport, layout: PageLayout) -> String {
     let mut page = String::new();
-    header(&mut page, report, look);
+    header(&mut page, report, layout);
     if let Some(figures) = &report.size {
-        page.push_str(&size::lines(figures, look));
+        page.push_str(&size::lines(figures, layout));
     }
     page.push('\n');
-    if look.verbose {
+    if layout.verbose {
         for found in &report.findings {
-            finding(&mut page, found, look);
+            finding(&mut page, found, layout);
         }
     } else {
-        telling(&mut page, &report.findings, look);
+        telling(&mut page, &report.findings, layout);
     }
     page.push('\n');
     let mut fact = |label: &str, text: &str| {
-        if look.plain {
+        if layout.plain {
             let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
-            put(&mut page, "  ", 2, &format!("{label}{text}"), look.width);
+            put(&mut page, "  ", 2, &format!("{label}{text}"), layout.width);
         } else {
-            put(&mut page, &format!("  {label:<13}"), LABEL, text, look.width);
+            put(&mut page, &format!("  {label:<13}"), LABEL, text, layout.width);
         }
     };
     fact("start-up", &start(report));
@@ -76,13 +76,13 @@ pub(crate) fn entry(report: &EntryReport, look: PageLayout) -> String {
     for (label, text) in sandbox(&report.layers) {
         fact(label, &text);
     }
-    if let Some(capabilities) = report.capabilities.as_ref().filter(|_| look.verbose) {
+    if let Some(capabilities) = report.capabilities.as_ref().filter(|_| layout.verbose) {
         fact("understands", &understands(capabilities));
     }
     if let Some(sha256) = &report.sha256 {
         fact("sha256", sha256);
     }
-    if look.verbose {
+    if layout.verbose {
         for (number, run) in report.runs.iter().enumerate() {
             fact(if number == 0 { "runs" } else { "" }, &summary(run));
         }
@@ -99,24 +99,24 @@ pub(crate) fn entry(report: &EntryReport, look: PageLayout) -> String {
 }
 
 /// Findings that are of no entry, below the name of the file that they are on.
-pub(crate) fn config_findings(config_findings: &[ConfigFinding], look: PageLayout) -> String {
+pub(crate) fn config_findings(config_findings: &[ConfigFinding], layout: PageLayout) -> String {
     let mut page = String::new();
     for config_finding in config_findings {
         // Writing to a string cannot fail.
         let _ = writeln!(page, "{}:{}", shown(&config_finding.file), config_finding.at);
-        finding(&mut page, &config_finding.finding, look);
+        finding(&mut page, &config_finding.finding, layout);
         page.push('\n');
     }
     page
 }
 
 /// The verdict word, the path, and below them the rules that made it so.
-fn header(page: &mut String, report: &EntryReport, look: PageLayout) {
+fn header(page: &mut String, report: &EntryReport, layout: PageLayout) {
     let style = verdict_style(report.verdict);
     let word = report.verdict.word();
     // Writing to a string cannot fail, here and below.
     let path = shown(&report.path);
-    let _ = if look.plain {
+    let _ = if layout.plain {
         writeln!(page, "{style}{word}{style:#}: {path}")
     } else {
         writeln!(page, "{style}{word:<9}{style:#}  {path}")
@@ -137,24 +137,24 @@ fn header(page: &mut String, report: &EntryReport, look: PageLayout) {
         Verdict::Undecided => ("open:", named(&[Status::Undecided, Status::Skipped])),
     };
     if !names.is_empty() {
-        put(page, "  ", 2, &format!("{word} {names}"), look.width);
+        put(page, "  ", 2, &format!("{word} {names}"), layout.width);
     }
 }
 
 /// The findings that ask for something, by weight, then the names of all others.
-fn telling(page: &mut String, findings: &[Finding], look: PageLayout) {
+fn telling(page: &mut String, findings: &[Finding], layout: PageLayout) {
     let mut told: Vec<&Finding> = findings.iter().filter(|f| is_told(f)).collect();
     told.sort_by_key(|found| FindingWeight::of(found));
     for found in told {
-        finding(page, found, look);
+        finding(page, found, layout);
     }
     let mut folded = |status: Status, text: String| {
         let style = status_style(status);
         let word = status.word();
-        if look.plain {
-            put(page, "  ", 2, &format!("{style}{word}{style:#}: {text}"), look.width);
+        if layout.plain {
+            put(page, "  ", 2, &format!("{style}{word}{style:#}: {text}"), layout.width);
         } else {
-            put(page, &format!("  {style}{word:<9}{style:#}  "), 13, &text, look.width);
+            put(page, &format!("  {style}{word:<9}{style:#}  "), 13, &text, layout.width);
         }
     };
     let names = |of: &dyn Fn(&Finding) -> bool| {
@@ -190,37 +190,37 @@ fn telling(page: &mut String, findings: &[Finding], look: PageLayout) {
     }
 }
 
-fn finding(page: &mut String, found: &Finding, look: PageLayout) {
-    summary_of(page, found, look);
+fn finding(page: &mut String, found: &Finding, layout: PageLayout) {
+    summary_of(page, found, layout);
     let evidence = match found.status {
         Status::Fail | Status::Undecided => true,
         // The line of a waiver is what its reader may want to change.
         Status::Advice if found.evidence.contains_key(WAIVED) => true,
-        Status::Pass | Status::Advice | Status::Skipped => look.verbose,
+        Status::Pass | Status::Advice | Status::Skipped => layout.verbose,
     };
     if evidence {
         for line in &found.details {
-            put(page, "      ", 6, &clean(line), look.width);
+            put(page, "      ", 6, &clean(line), layout.width);
         }
     }
     if !found.help.is_empty() && found.status != Status::Pass {
-        put(page, &format!("      {}", look.step()), 8, &clean(&found.help), look.width);
+        put(page, &format!("      {}", layout.step()), 8, &clean(&found.help), layout.width);
     }
 }
 
 /// Status, rule and what was found.
-fn summary_of(page: &mut String, found: &Finding, look: PageLayout) {
+fn summary_of(page: &mut String, found: &Finding, layout: PageLayout) {
     let style = status_style(found.status);
-    if look.plain {
+    if layout.plain {
         let (status, rule, section) =
             (found.status.word(), found.rule.name(), found.rule.rule().section);
         let line =
             format!("{style}{status}{style:#}: {rule} (rule {section}): {}", clean(&found.summary));
-        put(page, "  ", 2, &line, look.width);
+        put(page, "  ", 2, &line, layout.width);
         return;
     }
     // With one blank less the longest section just fits into 40 columns.
-    let gap = if look.width < COLUMNS { 1 } else { 2 };
+    let gap = if layout.width < COLUMNS { 1 } else { 2 };
     let lead = format!(
         "  {style}{:<9}{style:#}  {:<18}{:gap$}{:<8}  ",
         found.status.word(),
@@ -229,11 +229,11 @@ fn summary_of(page: &mut String, found: &Finding, look: PageLayout) {
         found.rule.rule().section
     );
     let text = clean(&found.summary);
-    if look.width >= COLUMNS + 30 {
-        put(page, &lead, COLUMNS, &text, look.width);
+    if layout.width >= COLUMNS + 30 {
+        put(page, &lead, COLUMNS, &text, layout.width);
     } else {
-        put(page, "", 0, lead.trim_end(), look.width);
-        put(page, "      ", 6, &text, look.width);
+        put(page, "", 0, lead.trim_end(), layout.width);
+        put(page, "      ", 6, &text, layout.width);
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod html;
 pub(crate) mod human;
 pub mod json;
 pub mod junit;
-pub mod look;
+pub mod layout;
 pub(crate) mod markdown;
 pub(crate) mod markup;
 pub mod place;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use super::text::{clean, columns, put};
 use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
@@ -18,13 +18,13 @@ pub(crate) fn text(
     list: &List,
     duel: Option<&Duel>,
     test: Option<&Sprt>,
-    look: PageLayout,
+    layout: PageLayout,
 ) -> String {
     let rows: Vec<_> =
         list.rated.iter().enumerate().map(|(number, rated)| cells(number + 1, rated)).collect();
-    match grid(&rows, look) {
+    match grid(&rows, layout) {
         Some(grid) => grid + &below(list, duel, test),
-        None => plain(list, duel, test, look.width),
+        None => plain(list, duel, test, layout.width),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn words(cells: &[String; 9]) -> String {
 }
 
 /// Lines under their heads; none where words are wanted, or the lines do not fit.
-pub(super) fn grid(rows: &[[String; 9]], look: PageLayout) -> Option<String> {
+pub(super) fn grid(rows: &[[String; 9]], layout: PageLayout) -> Option<String> {
     let longest = rows.iter().map(|cells| clean(&cells[1]).chars().count());
     let width = longest.chain([4]).max().unwrap_or(4);
     let heads = HEADS.map(str::to_owned);
@@ -101,8 +101,8 @@ pub(super) fn grid(rows: &[[String; 9]], look: PageLayout) -> Option<String> {
         page += line.trim_end();
         page.push('\n');
     }
-    let fits = page.lines().all(|line| columns(line) <= look.width);
-    (fits && !look.plain).then_some(page)
+    let fits = page.lines().all(|line| columns(line) <= layout.width);
+    (fits && !layout.plain).then_some(page)
 }
 
 /// Rounded to a whole number, and never "-0".

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use crate::event::replay::{Replay, StageReplay};
 use crate::model::words::counted;
 
 /// The replay as a text.
-pub(crate) fn text(replay: &Replay, look: PageLayout) -> String {
+pub(crate) fn text(replay: &Replay, layout: PageLayout) -> String {
     let mut out = format!("{}\n", replay.event);
     for stage in &replay.stages {
-        stage_text(stage, look, &mut out);
+        stage_text(stage, layout, &mut out);
     }
     if !replay.notes.is_empty() {
         out += "\n";
@@ -28,13 +28,13 @@ pub(crate) fn text(replay: &Replay, look: PageLayout) -> String {
     out + &verdict
 }
 
-fn stage_text(stage: &StageReplay, look: PageLayout, out: &mut String) {
+fn stage_text(stage: &StageReplay, layout: PageLayout, out: &mut String) {
     let (engines, games) = (counted(stage.engines, "engine"), counted(stage.games, "game"));
     // invariant: writing to memory does not fail.
     let _ = writeln!(out, "\n{}: {engines}, {games}", stage.stage);
     for count in &stage.counts {
         let (title, agree, of) = (count.kind.title(), count.agree, count.of);
-        let _ = if look.plain {
+        let _ = if layout.plain {
             writeln!(out, "  {title}: {agree} of {of}")
         } else {
             writeln!(out, "  {title:<20} {agree} of {of}")
@@ -50,7 +50,7 @@ fn stage_text(stage: &StageReplay, look: PageLayout, out: &mut String) {
     let width = stage.table.iter().map(|row| row.engine.chars().count()).max().unwrap_or(0);
     for row in &stage.table {
         let place = row.place.map_or_else(|| "-".to_owned(), |place| place.to_string());
-        if look.plain {
+        if layout.plain {
             let _ = write!(out, "  place {place}: {}", row.engine);
             if let (Some(points), Some(sonneborn_berger)) = (row.points, row.sonneborn_berger) {
                 let _ = write!(out, ", {points} points, Sonneborn-Berger {sonneborn_berger:.2}");

@@ -3,7 +3,7 @@
 
 use clap::ValueEnum;
 
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use super::place::BasePaths;
 use super::{github, html, human, json, junit, markdown, sarif};
 use crate::model::entry_report::ReportInput;
@@ -52,13 +52,13 @@ impl ReportFormat {
     pub fn text(
         self,
         input: ReportInput<'_>,
-        look: PageLayout,
+        layout: PageLayout,
         places: &BasePaths,
     ) -> Result<String, ReportError> {
         Ok(match self {
             ReportFormat::Human => {
-                let entries = input.entries.iter().map(|report| human::entry(report, look));
-                entries.chain([human::config_findings(input.config_findings, look)]).collect()
+                let entries = input.entries.iter().map(|report| human::entry(report, layout));
+                entries.chain([human::config_findings(input.config_findings, layout)]).collect()
             }
             ReportFormat::Json => json::check(input)?,
             ReportFormat::Junit => junit::check(input)?,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::Style;
 use serde::Serialize;
 
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use super::styled;
 use super::text::put;
 use crate::model::rule::{RULES, Rule, RuleKind};
@@ -41,12 +41,12 @@ fn without_title(text: &str) -> &str {
 }
 
 /// Every rule in a line.
-pub(crate) fn all(look: PageLayout) -> String {
+pub(crate) fn all(layout: PageLayout) -> String {
     let mut page = String::new();
     for rule in RULES {
-        if look.plain {
+        if layout.plain {
             let line = format!("{} ({}, {}): {}", rule.name, rule.section, kind(rule), rule.title);
-            put(&mut page, "", 0, &line, look.width);
+            put(&mut page, "", 0, &line, layout.width);
             continue;
         }
         let mut lead = String::new();
@@ -58,7 +58,7 @@ pub(crate) fn all(look: PageLayout) -> String {
             rule.section,
             kind(rule)
         );
-        put(&mut page, &lead, 38, rule.title, look.width);
+        put(&mut page, &lead, 38, rule.title, layout.width);
     }
     page.push_str("\n`gate4k explain RULE` tells one of them in full.\n");
     page

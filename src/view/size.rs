@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use super::text::{clean, fit, put};
 use crate::model::size_figures::{EntrySize, SizeFigures};
 use crate::model::text::shown;
@@ -99,8 +99,8 @@ fn bar(size: &SizeFigures, room: usize) -> String {
 }
 
 /// Bar, figures and legend, two lines indented by two.
-pub(crate) fn lines(size: &SizeFigures, look: PageLayout) -> String {
-    let width = look.width;
+pub(crate) fn lines(size: &SizeFigures, layout: PageLayout) -> String {
+    let width = layout.width;
     let figures = size.words();
     let style = if size.total > size.limit {
         AnsiColor::Red.on_default().bold()
@@ -108,7 +108,7 @@ pub(crate) fn lines(size: &SizeFigures, look: PageLayout) -> String {
         Style::new().bold()
     };
     let mut page = String::from("  ");
-    if !look.plain {
+    if !layout.plain {
         // Two blanks before it, and the mark at the limit.
         page.push_str(&bar(size, width.saturating_sub(3)));
         let beside = 2 + CELLS + 3 + figures.len() <= width;
@@ -120,13 +120,13 @@ pub(crate) fn lines(size: &SizeFigures, look: PageLayout) -> String {
     for share in shares(size) {
         let style = share.style;
         let words = format!("{} {}", share.name, share.bytes);
-        legend.push(if look.plain {
+        legend.push(if layout.plain {
             words
         } else {
             format!("{style}{}{style:#} {words}", share.glyph)
         });
     }
-    let legend = legend.join(if look.plain { ", " } else { "   " });
+    let legend = legend.join(if layout.plain { ", " } else { "   " });
     let _ = writeln!(page, "{}", fit(&format!("  {legend}"), width));
     if size.payload_bare != size.payload {
         let bare = size.payload_bare.0;
@@ -136,18 +136,18 @@ pub(crate) fn lines(size: &SizeFigures, look: PageLayout) -> String {
 }
 
 /// The page of `gate4k size`.
-pub(crate) fn human(entry: &EntrySize, look: PageLayout) -> String {
-    let width = look.width;
+pub(crate) fn human(entry: &EntrySize, layout: PageLayout) -> String {
+    let width = layout.width;
     let bold = Style::new().bold();
     let mut page = format!("{bold}{}{bold:#}\n", shown(&entry.path));
-    page.push_str(&lines(&entry.size, look));
-    let labelled = |page: &mut String, label: &str, text: &str| match look.plain {
+    page.push_str(&lines(&entry.size, layout));
+    let labelled = |page: &mut String, label: &str, text: &str| match layout.plain {
         true => put(page, "  ", 2, &format!("{label}: {text}"), width),
         false => put(page, &format!("  {label:<14}"), 16, text, width),
     };
     labelled(&mut page, "format", &clean(&entry.format));
     if let Some(step) = &entry.step {
-        put(&mut page, &format!("  {}", look.step()), 4, &clean(step), width);
+        put(&mut page, &format!("  {}", layout.step()), 4, &clean(step), width);
     }
     for line in &entry.counted {
         labelled(&mut page, "engines.json", &clean(line));
@@ -156,7 +156,7 @@ pub(crate) fn human(entry: &EntrySize, look: PageLayout) -> String {
     if entry.verdict == Verdict::Undecided {
         put(
             &mut page,
-            &format!("  {}", look.step()),
+            &format!("  {}", layout.step()),
             4,
             "the two readings of rule 7.3 decide differently: the organisers must say which holds",
             width,
@@ -256,8 +256,8 @@ mod tests {
             ["  format        sh stub, xz payload", "  engines.json  option Net: 7 bytes"]
         );
         assert!(lines[6].starts_with("  → the two readings"), "{page}");
-        let look = PageLayout { plain: true, ..PageLayout::of_width(100) };
-        let plain = anstream::adapter::strip_str(&human(&entry, look)).to_string();
+        let layout = PageLayout { plain: true, ..PageLayout::of_width(100) };
+        let plain = anstream::adapter::strip_str(&human(&entry, layout)).to_string();
         assert!(
             plain.contains("\n  format: sh stub, xz payload\n  engines.json: option"),
             "{plain}"

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::human;
-use super::look::PageLayout;
+use super::layout::PageLayout;
 use super::text::{clean, put};
 use super::weight::because;
 use crate::model::entry_report::EntryReport;
@@ -48,11 +48,11 @@ impl TableRow {
 }
 
 /// The table with the tally below.
-pub(crate) fn table(rows: &[TableRow], look: PageLayout) -> String {
-    if look.plain {
-        return in_words(rows, look.width);
+pub(crate) fn table(rows: &[TableRow], layout: PageLayout) -> String {
+    if layout.plain {
+        return in_words(rows, layout.width);
     }
-    let width = look.width;
+    let width = layout.width;
     let widest = |text: fn(&TableRow) -> &str| {
         rows.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
     };

@@ -345,12 +345,12 @@ fn entries_of_any_format() {
         is_harmless(&finding);
         assert!(!format.describe().chars().any(char::is_control), "{:?}", format.describe());
         let length = Bytes::of(bytes);
-        let (report, finding) =
-            size::judge(length, FileParts::from(&format), &nothing, Bytes::LIMIT_4K);
+        let parts = FileParts::from(&format);
+        let (report, finding) = size::judge(length, parts, &nothing, Bytes::LIMIT_4K);
         is_harmless(&finding);
         assert_eq!(report.total, length);
         // A stub and its payload are the file.
-        if let (Some(stub), Some(packed)) = (report.stub, report.packed) {
+        if let (Some(stub), Some(packed)) = (parts.stub, parts.packed) {
             assert!(stub.0 + packed.0 <= length.0, "{stub} and {packed} of {length}");
         }
     });

@@ -26,7 +26,7 @@ use gate4k::model::size_figures::SizeFigures;
 use gate4k::model::source_place::SourcePlace;
 use gate4k::model::units::Bytes;
 use gate4k::model::verdict::{Finding, Verdict};
-use gate4k::view::look::PageLayout;
+use gate4k::view::layout::PageLayout;
 use gate4k::view::place::BasePaths;
 use gate4k::view::report_format::ReportFormat;
 use gate4k::view::{json, junit, sarif};

@@ -19,7 +19,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::early_end::EarlyEnd;
-use super::{look_of, note};
+use super::{layout_of, note};
 use crate::cli::{EventCommand, ExportWhat, OutputFormat};
 use crate::event::conduct::EventError;
 use crate::event::config::{EventConfig, EventConfigError};
@@ -58,7 +58,9 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
             OutputFormat::Json => {
                 shown_with(&args.file.event, |config| export::status(config, out))
             }
-            format => with(&args.file.event, |config| views::status(config, look_of(format), out)),
+            format => {
+                with(&args.file.event, |config| views::status(config, layout_of(format), out))
+            }
         },
         EventCommand::Verify(args) => {
             with(&args.file.event, |config| seal::verify(config, args, out))

@@ -27,7 +27,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::view::human;
-use crate::view::look::PageLayout;
+use crate::view::layout::PageLayout;
 
 /// Writes an event's file; one that is there is left alone.
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -205,8 +205,8 @@ impl Audience for Words {
     fn gate_closes(&mut self) {}
 
     fn refused(&mut self, report: &EntryReport) {
-        let look = PageLayout::of_width(crate::view::text::width());
-        self.0 += &human::entry(report, look);
+        let layout = PageLayout::of_width(crate::view::text::width());
+        self.0 += &human::entry(report, layout);
     }
 
     fn wants_table(&self, _: TableMoment) -> bool {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::cli::{OutputFormat, ReplayArgs};
 use crate::cmd::early_end::EarlyEnd;
-use crate::cmd::look_of;
+use crate::cmd::layout_of;
 use crate::event::plan::{EventPlan, PlanError};
 use crate::event::replay::{ReplayError, replay};
 use crate::model::exit::Exit;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Exi
         OutputFormat::Json => {
             out.write_all(view::json::pretty(&replayed)?.as_bytes())?;
         }
-        format => out.write_all(view::replay::text(&replayed, look_of(format)).as_bytes())?,
+        format => out.write_all(view::replay::text(&replayed, layout_of(format)).as_bytes())?,
     }
     Ok(if replayed.agrees() { Exit::Success } else { Exit::Rejected })
 }

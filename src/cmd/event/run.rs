@@ -25,7 +25,7 @@ use crate::model::exit::Exit;
 use crate::model::text::escape;
 use crate::model::words::{all, counted};
 use crate::runner::events::Event;
-use crate::view::look::PageLayout;
+use crate::view::layout::PageLayout;
 use crate::view::{event_ratings, human, standings, text};
 
 /// Runs, or goes on.
@@ -200,8 +200,8 @@ impl<W: Write> Audience for Page<'_, W> {
     }
 
     fn refused(&mut self, report: &EntryReport) {
-        let look = PageLayout::of_width(text::width());
-        self.put(&human::entry(report, look));
+        let layout = PageLayout::of_width(text::width());
+        self.put(&human::entry(report, layout));
     }
 
     fn wants_table(&self, moment: TableMoment) -> bool {

@@ -18,7 +18,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
 use crate::sandbox::timing::{self, TimingFact};
-use crate::view::look::PageLayout;
+use crate::view::layout::PageLayout;
 use crate::view::site::Site;
 use crate::view::{event_ratings, standings, text};
 
@@ -137,11 +137,11 @@ fn unsteady_times(facts: &[TimingFact]) -> Option<String> {
 /// The state of the event. Names are those of the event's file, which may have taken them from the names of strangers' files.
 pub(super) fn status(
     config: &EventConfig,
-    look: PageLayout,
+    layout: PageLayout,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     let mut page = Vec::new();
-    let exit = write_status(config, look, &mut page)?;
+    let exit = write_status(config, layout, &mut page)?;
     for line in String::from_utf8_lossy(&page).lines() {
         writeln!(out, "{}", text::clean(line))?;
     }
@@ -150,7 +150,7 @@ pub(super) fn status(
 
 fn write_status(
     config: &EventConfig,
-    look: PageLayout,
+    layout: PageLayout,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     let (ledger, torn) = ledger(config).map_err(unread(&config.path))?;
@@ -221,10 +221,10 @@ fn write_status(
         writeln!(out, "{line}")?;
     }
     for table in tables(config, &ledger).iter().filter(|table| !table.rows.is_empty()) {
-        let told = if look.plain { standings::plain } else { standings::text };
-        write!(out, "\n{}", told(table, look.width))?;
+        let told = if layout.plain { standings::plain } else { standings::text };
+        write!(out, "\n{}", told(table, layout.width))?;
     }
-    let ratings = event_ratings::text(&EventRatings::of(config, &ledger), look);
+    let ratings = event_ratings::text(&EventRatings::of(config, &ledger), layout);
     if !ratings.is_empty() {
         write!(out, "\n{ratings}")?;
     }

@@ -1,6 +1,7 @@
 //! The values that every format takes and gives: the games that were played, and those that are due.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
@@ -118,6 +119,33 @@ pub(in crate::event) fn open(due: impl IntoIterator<Item = Due>, past: &StageHis
                 && past.left(game.white).or(past.left(game.black)).is_none()
         })
         .collect()
+}
+
+/// The points of a seat, where each bye of its own counts so many.
+pub(super) fn points_with_byes(past: &StageHistory, seat: Seat, each: HalfPoints) -> HalfPoints {
+    let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
+    std::iter::repeat_n(each, byes).fold(points(past, seat), |sum, bye| sum + bye)
+}
+
+/// The next step of a stage whose rounds are paired one by one: a bye, the games that are due, or the end, with the seats by
+/// `points`. `round` gives the bye and the games of a round.
+pub(super) fn next_of_rounds(
+    rounds: NonZeroU32,
+    seats: usize,
+    past: &StageHistory,
+    round: impl Fn(u32) -> (Option<Seat>, Vec<Due>),
+    points: impl Fn(Seat) -> HalfPoints,
+) -> Next {
+    let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
+    let due = |number: u32| match round(number) {
+        (Some(seat), _) if !past.byes.contains(&(seat, number)) => Some(Next::Bye(seat, number)),
+        (_, games) => {
+            let games = open(games, past);
+            (!games.is_empty()).then_some(Next::Play(games))
+        }
+    };
+    let next = (under_way..=rounds.get()).find_map(due);
+    next.unwrap_or_else(|| Next::Over(groups((0..seats).map(Seat).collect(), points)))
 }
 
 /// Seats in groups of the same figure, the largest first.

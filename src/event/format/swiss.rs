@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, StageHistory, groups, open, points};
+use super::due::{Due, Next, PairId, StageHistory, next_of_rounds, points_with_byes};
 use super::matching::is_perfect;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
@@ -51,9 +51,7 @@ impl Swiss {
 
     /// The points of a seat; a bye counts as many wins as an encounter has games.
     pub(crate) fn points(&self, past: &StageHistory, seat: Seat) -> HalfPoints {
-        let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
-        let full = HalfPoints(2 * self.games.get());
-        std::iter::repeat_n(full, byes).fold(points(past, seat), |sum, bye| sum + bye)
+        points_with_byes(past, seat, HalfPoints(2 * self.games.get()))
     }
 
     /// The seats as they stand before a round: by points, then by seed.
@@ -115,23 +113,11 @@ impl Swiss {
 
     /// Returns the next step of the stage: a bye, the games that are due, or the end.
     pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
-        let last = self.rounds.get();
-        let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
-        let due = |round: u32| {
-            let paired = self.round(seats, past, round);
-            match paired.bye {
-                Some(seat) if !past.byes.contains(&(seat, round)) => Some(Next::Bye(seat, round)),
-                _ => {
-                    let games = open(self.games_of(&paired, seats, round), past);
-                    (!games.is_empty()).then_some(Next::Play(games))
-                }
-            }
+        let round = |number| {
+            let paired = self.round(seats, past, number);
+            (paired.bye, self.games_of(&paired, seats, number))
         };
-        let next = (under_way..=last).find_map(due);
-        next.unwrap_or_else(|| {
-            let all = (0..seats).map(Seat).collect();
-            Next::Over(groups(all, |seat| self.points(past, seat)))
-        })
+        next_of_rounds(self.rounds, seats, past, round, |seat| self.points(past, seat))
     }
 
     /// The games of a round, the worst pair first.

@@ -115,7 +115,7 @@ pub enum JournalError {
         bytes: u64,
         /// The fault.
         what: String,
-        /// See [`JournalKind::MEND`].
+        /// See [`JournalKind::REPAIR`].
         mend: &'static str,
     },
     /// The file is something else, or of another version.
@@ -151,13 +151,28 @@ pub struct TornRecord {
 /// The records of one kind of journal. All kinds have the same lines and the same chain of sums.
 pub trait JournalKind: Serialize + DeserializeOwned {
     /// The command that cuts off a last record that is not whole, such as "let `gate4k …`".
-    const MEND: &'static str;
+    const REPAIR: &'static str;
+    /// The version of these journals.
+    const VERSION: u32;
+    /// The fault of a journal whose first record is not of this kind.
+    const NO_HEADER: &'static str;
+
+    /// The version that a first record names; none where it is no first record.
+    fn version(&self) -> Option<u32>;
 
     /// Checks that a journal of this kind and version begins with this record.
     ///
     /// # Errors
     /// Says how it is another one.
-    fn begins(&self) -> Result<(), String>;
+    fn begins(&self) -> Result<(), String> {
+        match self.version() {
+            Some(version) if version == Self::VERSION => Ok(()),
+            Some(version) => {
+                Err(format!("it is of version {version}, and this is for {}", Self::VERSION))
+            }
+            None => Err(Self::NO_HEADER.into()),
+        }
+    }
 }
 
 /// Where a record stands in its file.
@@ -338,7 +353,7 @@ fn scan<R: JournalKind>(
         let (line, offset) = (at.number + 1, at.offset);
         let damaged = |what| JournalError::Damaged { path: path_of(), line, offset, what };
         let last = |what| {
-            let (path, bytes, mend) = (path_of(), length as u64, R::MEND);
+            let (path, bytes, mend) = (path_of(), length as u64, R::REPAIR);
             JournalError::LastDamaged { path, line, offset, bytes, what, mend }
         };
         let Some((b'\n', text)) = bytes.split_last() else {
@@ -431,15 +446,14 @@ fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalErro
 }
 
 impl JournalKind for JournalRecord {
-    const MEND: &'static str = "let `gate4k event repair`";
+    const REPAIR: &'static str = "let `gate4k event repair`";
+    const VERSION: u32 = VERSION;
+    const NO_HEADER: &'static str = "it does not begin with a header";
 
-    fn begins(&self) -> Result<(), String> {
+    fn version(&self) -> Option<u32> {
         match self {
-            JournalRecord::Header(header) if header.version == VERSION => Ok(()),
-            JournalRecord::Header(header) => {
-                Err(format!("it is of version {}, and this is for {VERSION}", header.version))
-            }
-            _ => Err("it does not begin with a header".into()),
+            JournalRecord::Header(header) => Some(header.version),
+            _ => None,
         }
     }
 }

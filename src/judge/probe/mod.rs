@@ -8,9 +8,9 @@
 mod again;
 mod clock;
 mod conversation;
-#[cfg(test)]
-pub(crate) mod double;
 mod extras;
+#[cfg(test)]
+pub(crate) mod fake_engine;
 pub(crate) mod games;
 mod idle;
 mod list;

@@ -1,7 +1,7 @@
 //! The whole plan, against puppets.
 
 use super::*;
-use crate::judge::probe::double::{PlainLauncher, PuppetAct, PuppetView, Puppets, limits};
+use crate::judge::probe::fake_engine::{PlainLauncher, PuppetAct, PuppetView, Puppets, limits};
 use crate::model::evidence::{Answer, Ask, EndHow, Question, Resource};
 use crate::model::units::{Bytes, Ply};
 use crate::sandbox::plan::Staging;

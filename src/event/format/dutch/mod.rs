@@ -15,7 +15,7 @@ use shakmaty::Color;
 
 use super::super::schedule::{OpeningIndex, Seat};
 use super::due::{
-    Due, Next, PairId, PlayedPairing, StageHistory, groups as by_figure, open, points,
+    Due, Next, PairId, PlayedPairing, StageHistory, next_of_rounds, points_with_byes,
 };
 use super::swiss::SwissRound;
 use crate::model::game::listed::RoundGame;
@@ -32,8 +32,7 @@ pub struct Dutch {
 
 impl Dutch {
     fn points(past: &StageHistory, seat: Seat) -> HalfPoints {
-        let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
-        std::iter::repeat_n(HalfPoints::ONE, byes).fold(points(past, seat), |sum, bye| sum + bye)
+        points_with_byes(past, seat, HalfPoints::ONE)
     }
 
     /// The float of a seat in a round.
@@ -131,22 +130,11 @@ impl Dutch {
 
     /// Returns the next step of the stage: a bye, the games that are due, or the end.
     pub fn next(&self, seats: usize, past: &StageHistory) -> Next {
-        let under_way = past.games.keys().map(|at| at.round).max().unwrap_or(1);
-        let due = |round: u32| {
-            let paired = self.round(seats, past, round);
-            match paired.bye {
-                Some(seat) if !past.byes.contains(&(seat, round)) => Some(Next::Bye(seat, round)),
-                _ => {
-                    let games = open(games_of(&paired, seats, round), past);
-                    (!games.is_empty()).then_some(Next::Play(games))
-                }
-            }
+        let round = |number| {
+            let paired = self.round(seats, past, number);
+            (paired.bye, games_of(&paired, seats, number))
         };
-        let next = (under_way..=self.rounds.get()).find_map(due);
-        next.unwrap_or_else(|| {
-            let all = (0..seats).map(Seat).collect();
-            Next::Over(by_figure(all, |seat| Dutch::points(past, seat)))
-        })
+        next_of_rounds(self.rounds, seats, past, round, |seat| Dutch::points(past, seat))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::double::{PlainLauncher, PuppetAct, Puppets, limits, plan_of};
+use crate::judge::probe::fake_engine::{PlainLauncher, PuppetAct, Puppets, limits, plan_of};
 use crate::model::evidence::{Answer, EndHow, ExitHow, Limits, Purpose, Question, Run};
 use crate::sandbox::plan::Launcher;
 

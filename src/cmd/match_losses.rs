@@ -7,14 +7,14 @@ use crate::model::words::counted;
 
 /// The games in which each engine crashed, hung or did not start; those that a journal holds from before are among them.
 #[derive(Debug)]
-pub(super) struct Strikes {
+pub(super) struct LossLimit {
     most: NonZeroUsize,
     lost: BTreeMap<usize, usize>,
 }
 
-impl Strikes {
-    pub(super) fn new(most: NonZeroUsize) -> Strikes {
-        Strikes { most, lost: BTreeMap::new() }
+impl LossLimit {
+    pub(super) fn new(most: NonZeroUsize) -> LossLimit {
+        LossLimit { most, lost: BTreeMap::new() }
     }
 
     /// Counts one of an engine; gives the words for the end of the match once these are too many.
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn strikes_are_of_one_engine_and_told_once() {
-        let mut strikes = Strikes::new(NonZeroUsize::new(2).unwrap());
+        let mut strikes = LossLimit::new(NonZeroUsize::new(2).unwrap());
         assert_eq!([strikes.lost(0, "A"), strikes.lost(1, "B")], [None, None]);
         assert!(!strikes.are_too_many());
         let words = strikes.lost(1, "B").unwrap();
