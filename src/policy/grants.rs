@@ -127,7 +127,7 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
 }
 
 /// The libraries that a program which is called by `names` needs by itself, and the directories of its own: what it and its
-/// extension modules are linked with, what allowed libraries are, and what everybody may read.
+/// extension modules are linked with, the allowed libraries, and what everybody may read.
 pub(super) fn own_needs(
     list: &Allowlist,
     granted: &Grants,
@@ -157,12 +157,16 @@ pub(super) fn own_needs(
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         list.libraries.iter().any(|library| pattern::matches(&library.name, &name))
     });
-    let allowed: Vec<PathBuf> = allowed.cloned().collect();
-    own.extend(allowed.iter().cloned());
-    let programs = opened.into_iter().chain(allowed).chain([program.to_owned()]);
+    own.extend(allowed.cloned());
+    let programs = opened.into_iter().chain([program.to_owned()]);
     own.extend(elf_needs::follow(programs, &library_directories(list, &mut expander)).libraries);
     own.extend(list.files.iter().flat_map(|file| expander.expand(&file.path)));
     own
+}
+
+/// The libraries that a library is linked with, be it by way of others.
+pub(super) fn linked_with(list: &Allowlist, library: PathBuf) -> BTreeSet<PathBuf> {
+    elf_needs::follow([library], &library_directories(list, &mut Expander::default())).libraries
 }
 
 /// The directories that a program reads by the allow-list; the same below a toolchain of Rust that lies elsewhere.

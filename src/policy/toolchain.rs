@@ -10,6 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+
 use super::allowlist::{AllowedCommand, Allowlist, CommandClass};
 use super::decide::{self, Ancestor, Origin, ProgramForm, StartedProgram, Strictness};
 use super::find::{FoundProgram, NameWalk, SYSTEM_PATH};
@@ -43,12 +45,20 @@ pub struct Toolchain {
     rust: Option<PathBuf>,
     /// The programs and libraries, and the names by which they are found, as they were then; none where nothing was there.
     files: Vec<(PathBuf, Option<Inode>)>,
-    /// Per program, the libraries and directories that it needs by itself, once it was asked.
+    /// Per program or library, the libraries and directories that it needs by itself, once it was asked.
     own_needs: Mutex<HashMap<PathBuf, BTreeSet<PathBuf>>>,
 }
 
 /// A file's device and number.
 type Inode = (u64, u64);
+
+/// The file of the host that a path names, and its own path; none where the path leads through a link of a process (`/dev/fd/5`,
+/// `/proc/self/root`): to an entry that is another file than to us.
+fn on_this_host(path: &Path) -> Option<(std::fs::Metadata, PathBuf)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS).ok()?;
+    Some((File::from(file).metadata().ok()?, path.canonicalize().ok()?))
+}
 
 fn inode(path: &Path) -> Option<Inode> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
@@ -213,7 +223,7 @@ impl Toolchain {
     /// needs. An interpreter opens what the entry tells it to, and so does a compiler (`.incbin`, `-lx`, `include_bytes!`).
     #[must_use]
     pub fn needs(&self, program: Option<&Path>, library: &Path) -> bool {
-        let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
+        let real = on_this_host(library).map_or_else(|| library.to_owned(), |(_, real)| real);
         let mut granted = self.grants.read.iter().chain(&self.grants.execute);
         if !granted.any(|granted| real.starts_with(granted)) {
             return false;
@@ -245,14 +255,26 @@ impl Toolchain {
         own.iter().any(|own| real.starts_with(own))
     }
 
+    /// True if a library of this host is linked with another one, be it by way of a third.
+    pub(crate) fn library_needs(&self, library: &Path, other: &Path) -> bool {
+        let (Some((_, library)), Some((_, other))) = (on_this_host(library), on_this_host(other))
+        else {
+            return false;
+        };
+        let mut own = self.own_needs.lock().unwrap_or_else(PoisonError::into_inner);
+        let needed = own
+            .entry(library)
+            .or_insert_with_key(|library| grants::linked_with(&self.list, library.clone()));
+        needed.contains(&other)
+    }
+
     /// The program that a file of this host is, where no entry may start it by itself.
     pub(crate) fn program_at(&self, path: &Path) -> Option<HostProgram> {
-        let file = std::fs::metadata(path).ok()?;
+        let (file, real) = on_this_host(path)?;
         if !file.is_file() || file.mode() & 0o111 == 0 {
             return None;
         }
-        let is_elf = has_elf_head(path);
-        let real = path.canonicalize().ok()?;
+        let is_elf = has_elf_head(&real);
         let by_inode = self.known.get(&(file.dev(), file.ino()));
         let by_inode = by_inode.iter().flat_map(|known| &known.names);
         let by_path = self.found.iter().filter(|found| found.real == real);
@@ -396,6 +418,21 @@ mod tests {
         let Some(other) = other else { return };
         assert!(!needed.is_empty());
         assert!(needed.iter().all(|one| tools.needs(Some(&other), one)), "{other:?}: {needed:?}");
+    }
+
+    #[test]
+    fn a_path_through_a_descriptor_is_no_program_of_the_host() {
+        let tools = here();
+        let helper = tools.found.iter().find(|found| tools.list.command(&found.name).is_none());
+        let Some(helper) = helper else { return };
+        // Open in this process, it would be found by a number that is the entry's own.
+        let open = File::open(&helper.real).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+        assert!(tools.program_at(&helper.real).is_some());
+        for path in [format!("/dev/fd/{number}"), format!("/usr/../proc/self/fd/{number}")] {
+            assert_eq!(tools.program_at(Path::new(&path)), None, "{path}");
+        }
+        assert_eq!(tools.program_at(Path::new("/proc/self/exe")), None);
     }
 
     #[test]

@@ -86,12 +86,21 @@ fn refused(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> Option<String> {
     // A header serves no compiler: it becomes a part of what is compiled.
     // A library that serves a compiler or an interpreter serves no program of the entry's own, and one that serves a
     // compiler serves no interpreter: it would be loaded by what the entry says.
+    // One that an allowed library is linked with serves that library, in whatever program has loaded it (an OpenCL driver and
+    // its compiler).
     let opener = open.by.and_then(|index| run.execs.get(index));
     let program = opener.and_then(|exec| exec.real.as_deref());
-    let serves_host = !libraries::is_header(&open.path)
-        && !is_native_product(run, open)
-        && policy.belongs_to_command(program, &open.path);
-    refused_by(&open.path, policy).filter(|_| !serves_host)
+    let serves_program =
+        || !is_native_product(run, open) && policy.belongs_to_command(program, &open.path);
+    let serves_library = || {
+        run.opens.iter().any(|other| {
+            other.by == open.by
+                && !(other.own || other.denied || other.missing)
+                && policy.belongs_to_library(&other.path, &open.path)
+        })
+    };
+    refused_by(&open.path, policy)
+        .filter(|_| libraries::is_header(&open.path) || !(serves_program() || serves_library()))
 }
 
 /// A library that is not allowed and that the run did not get: refused, or nowhere to be found.
@@ -241,6 +250,39 @@ mod tests {
         let header = read("/usr/include/boost/any.hpp");
         assert_eq!(header.status, Status::Fail);
         assert!(header.summary.contains("/usr/include/boost/any.hpp"), "{}", header.summary);
+    }
+
+    /// A host whose OpenCL driver is linked with a compiler's library.
+    struct Driver;
+
+    impl Allowed for Driver {
+        fn command(&self, name: &str) -> CommandWord {
+            TestList.command(name)
+        }
+
+        fn library(&self, name_or_path: &str) -> LibraryWord {
+            TestList.library(name_or_path)
+        }
+
+        fn belongs_to_library(&self, library: &str, path: &str) -> bool {
+            (library, path) == ("/usr/lib/libc.so.6", "/usr/lib/libLLVM.so.15")
+        }
+    }
+
+    #[test]
+    fn a_library_that_an_allowed_one_is_linked_with_is_allowed_beside_it_alone() {
+        let with = |other: Option<&str>| {
+            let run = testing::run(Purpose::Main);
+            let run = other.into_iter().fold(run, |run, path| run.opened(path, false));
+            judge(
+                &testing::evidence_of([run.opened("/usr/lib/libLLVM.so.15", false)]),
+                &[],
+                &Driver,
+            )
+        };
+        assert_eq!(with(Some("/usr/lib/libc.so.6")).status, Status::Pass);
+        assert_eq!(with(Some("/usr/lib/libm.so.6")).status, Status::Fail);
+        assert_eq!(with(None).status, Status::Fail);
     }
 
     #[test]

@@ -38,6 +38,11 @@ pub trait Allowed {
         false
     }
 
+    /// True if a library that is allowed is linked with a file.
+    fn belongs_to_library(&self, _library: &str, _path: &str) -> bool {
+        false
+    }
+
     /// The program that a file of the host is, where it is nothing that the entry itself may start.
     fn program_at(&self, _path: &str) -> Option<HostProgram> {
         None
@@ -75,6 +80,11 @@ impl Allowed for Toolchain {
 
     fn belongs_to_command(&self, program: Option<&str>, path: &str) -> bool {
         self.needs(program.map(Path::new), path.as_ref())
+    }
+
+    fn belongs_to_library(&self, library: &str, path: &str) -> bool {
+        matches!(self.library(library), LibraryWord::Allowed(_))
+            && self.library_needs(library.as_ref(), path.as_ref())
     }
 
     fn program_at(&self, path: &str) -> Option<HostProgram> {
