@@ -18,7 +18,6 @@ pub mod journal_games;
 pub mod ledger;
 mod lot;
 pub(crate) mod outlook;
-mod pgn_lines;
 pub mod pgn_source;
 pub(crate) mod plan;
 pub mod progress;

@@ -11,9 +11,9 @@ use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
-use super::pgn_lines::{LineCount, Lines, unpacked};
 use super::termination;
 use crate::files::read;
+use crate::game::pgn_text::{LineCount, Lines, decoded, unpacked, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
@@ -91,7 +91,7 @@ pub enum Fault {
         number: String,
         /// The move as written.
         san: String,
-        /// `illegal san` or `ambiguous san`.
+        /// `illegal san`, `ambiguous san` or `no move in SAN`.
         wrong: String,
     },
     /// Moves go on behind the result.
@@ -108,6 +108,14 @@ pub enum Fault {
     /// The moves end without a result.
     #[error("its moves end without a result; is the file cut off?")]
     NoResult,
+    /// A result that the last position denies: told, since organisers may have ruled so.
+    #[error("its result is {said}, and its last position {shown}; it counts as it says")]
+    OtherOnBoard {
+        /// The result of the tag and behind the moves.
+        said: GameResult,
+        /// The result that the position shows.
+        shown: GameResult,
+    },
     /// A tag that is wrong, or moves that were lost: told, and no reason to refuse the game, whose moves end as they should.
     #[error("its PlyCount tag says {claimed}, and it has {}; it counts as it is", counted(*found, "ply"))]
     PlyCount {
@@ -272,7 +280,7 @@ impl Visitor for GameVisitor {
             b"TerminationDetails" => &mut tags.details,
             _ => return ControlFlow::Continue(()),
         };
-        *slot = Some(escape(value.decode().trim_ascii(), NAME_CHARS));
+        *slot = Some(escape(decoded(value.decode().trim_ascii()).as_bytes(), NAME_CHARS));
         ControlFlow::Continue(())
     }
 
@@ -302,11 +310,7 @@ impl Visitor for GameVisitor {
                 ControlFlow::Continue(())
             }
             Err(error) => ControlFlow::Break(Err(Fault::BadMove {
-                number: format!(
-                    "{}{}",
-                    game.position.fullmoves(),
-                    game.position.turn().fold_wb(".", "...")
-                ),
+                number: next_number(&game.position),
                 san: san.to_string(),
                 wrong: error.to_string(),
             })),
@@ -327,6 +331,13 @@ impl Visitor for GameVisitor {
     fn comment(&mut self, game: &mut Moves, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
         let mut whole = std::mem::take(&mut game.comment);
         whole.extend_from_slice(comment.as_bytes());
+        if let Some(san) = unread(&whole) {
+            return ControlFlow::Break(Err(Fault::BadMove {
+                number: next_number(&game.position),
+                san,
+                wrong: "no move in SAN".to_owned(),
+            }));
+        }
         // The event marks each move of its book; of all else in comments nothing is counted.
         let is_book = whole.split(|byte| *byte == b',').any(|word| word.trim_ascii() == b"book");
         if is_book && game.book + 1 == game.moves.len() {
@@ -343,6 +354,11 @@ impl Visitor for GameVisitor {
     fn end_game(&mut self, game: Moves) -> Self::Output {
         finish(game)
     }
+}
+
+/// The number of the next move as PGN has it: `12.` or `12...`.
+fn next_number(position: &Chess) -> String {
+    format!("{}{}", position.fullmoves(), position.turn().fold_wb(".", "..."))
 }
 
 /// Checks that a game agrees with its tags.
@@ -375,9 +391,11 @@ fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
     let odd = claimed
         .filter(|claimed| *claimed != found)
         .map(|claimed| Fault::PlyCount { claimed, found });
+    let shown = termination::on_the_board(&game.position).filter(|shown| *shown != result);
+    let odd = odd.or_else(|| shown.map(|shown| Fault::OtherOnBoard { said, shown }));
     let elo = |text: Option<String>| text.and_then(|text| text.parse().ok());
     let (details, word) = (tags.details.as_deref(), tags.termination.as_deref());
-    let termination = termination::of(details, word, &game.position);
+    let termination = termination::of(details, word, &game.position, result);
     let mut book = game.moves;
     let played = book.split_off(game.book);
     let ending = GameEnding { result, reason: termination };

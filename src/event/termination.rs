@@ -49,12 +49,31 @@ fn named(words: Option<&str>) -> Option<Termination> {
     WORDS.iter().find(|(part, _)| words.contains(part)).map(|(_, termination)| termination.clone())
 }
 
-/// The end of a game by its tags `TerminationDetails` and `Termination` and its last position.
-pub(crate) fn of(details: Option<&str>, word: Option<&str>, position: &Chess) -> Termination {
+/// The end of a game by its tags `TerminationDetails` and `Termination` and its last position. What shows another result than the
+/// game has is not its end.
+pub(crate) fn of(
+    details: Option<&str>,
+    word: Option<&str>,
+    position: &Chess,
+    result: GameResult,
+) -> Termination {
+    let denied = on_the_board(position).is_some_and(|shown| shown != result);
+    let by_position =
+        [Termination::Mate, Termination::Stalemate, Termination::InsufficientMaterial];
     named(details)
         .or_else(|| named(word))
         .or_else(|| seen(position))
+        .filter(|end| !denied || !by_position.contains(end))
         .unwrap_or(Termination::Unknown)
+}
+
+/// The result of a mate or stalemate on the board; none where there is neither.
+pub(crate) fn on_the_board(position: &Chess) -> Option<GameResult> {
+    match seen(position)? {
+        Termination::Mate => Some(GameResult::Win(!position.turn())),
+        Termination::Stalemate => Some(GameResult::Draw),
+        _ => None,
+    }
 }
 
 /// The end that the last position shows by itself.

@@ -18,8 +18,8 @@ use crate::event::journal::record::{
     GameFinished, GameStarted, JournalHeader, JournalPly, JournalRecord, StageFinished,
     StageStarted,
 };
-use crate::event::pgn_lines::reader;
 use crate::event::{journal, termination};
+use crate::game::pgn_text::{decoded, reader, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::opening::OpeningNames;
@@ -161,7 +161,7 @@ impl Visitor for RecordedVisitor {
         value: RawTag<'_>,
     ) -> ControlFlow<RecordedGame> {
         let name = String::from_utf8_lossy(name).into_owned();
-        game.tags.insert(name, escape(value.decode().trim_ascii(), 1000));
+        game.tags.insert(name, escape(decoded(value.decode().trim_ascii()).as_bytes(), 1000));
         ControlFlow::Continue(())
     }
 
@@ -216,6 +216,13 @@ impl Visitor for RecordedVisitor {
     ) -> ControlFlow<RecordedGame> {
         let mut whole = std::mem::take(&mut way.comment);
         whole.extend_from_slice(comment.as_bytes());
+        if let Some(word) = unread(&whole) {
+            let fault =
+                || format!("{word}, after {} plies, is no move in SAN", way.game.moves.len());
+            let fault = way.game.fault.take().unwrap_or_else(fault);
+            way.game.fault = Some(fault);
+            return ControlFlow::Continue(());
+        }
         if let Some(last) = way.game.moves.last_mut() {
             let text = String::from_utf8_lossy(&whole).replace(['\n', '\r'], " ");
             last.comment = Comment::read(&text, &way.before);
@@ -398,7 +405,7 @@ impl Broadcast {
         };
         let [details, word] =
             ["TerminationDetails", "Termination"].map(|tag| Some(placed.tag(tag)));
-        let reason = termination::of(details, word, &game.position);
+        let reason = termination::of(details, word, &game.position, result);
         let ending = GameEnding { result, reason };
         self.apply(JournalRecord::GameFinished(GameFinished {
             id,
@@ -443,6 +450,21 @@ fn read_file(
                 let names = all(&names);
                 return Err(wrong(format!("{} is no entry of the event: {names}", tag(side))));
             }
+        }
+        if tag("White") == tag("Black") {
+            return Err(wrong(format!("{} plays both sides", tag("White"))));
+        }
+        let said = tag("Result");
+        let Some(result) = game.result else {
+            return Err(wrong("its moves end without a result; is the file cut off?".to_owned()));
+        };
+        if GameResult::from_word(&said) != Some(result) {
+            return Err(wrong(format!("its tag says {said:?}, but its moves end with {result}")));
+        }
+        if let Some(shown) =
+            termination::on_the_board(&game.position).filter(|shown| *shown != result)
+        {
+            return Err(wrong(format!("its result is {result}, and its last position {shown}")));
         }
         let event = tag("Event");
         let named =

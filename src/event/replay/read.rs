@@ -5,13 +5,13 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use pgn_reader::{RawTag, SanPlus, Visitor};
+use pgn_reader::{RawComment, RawTag, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::super::termination;
 use super::stage_games::Tag;
-use crate::event::pgn_lines::reader;
+use crate::game::pgn_text::{decoded, reader, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
@@ -166,7 +166,7 @@ impl Visitor for Games {
         name: &[u8],
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
-        let value = escape(value.decode().trim_ascii(), TAG_CHARS);
+        let value = escape(decoded(value.decode().trim_ascii()).as_bytes(), TAG_CHARS);
         match name {
             b"Event" => tags.event = value,
             b"Round" => tags.round = value,
@@ -216,6 +216,14 @@ impl Visitor for Games {
                 let number = game.position.fullmoves();
                 game.odd = Some(format!("has a move that is no move: {number} {san} ({error})"));
             }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, game: &mut Moves, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
+        if let (None, Some(word)) = (&game.odd, unread(comment.as_bytes())) {
+            let number = game.position.fullmoves();
+            game.odd = Some(format!("has a move that is no move: {number} {word} (not in SAN)"));
         }
         ControlFlow::Continue(())
     }
@@ -295,7 +303,8 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
         all.push(format!("says {result}, and its end {end}; the tag counts"));
     }
     let odd = (!all.is_empty()).then(|| all.join(", and "));
-    let termination = termination::of(Some(&tags.details), Some(&tags.termination), &position);
+    let termination =
+        termination::of(Some(&tags.details), Some(&tags.termination), &position, result);
     let ending = GameEnding { result, reason: termination };
     let tag = if tags.round.contains('.') { Tag::Place } else { Tag::Round };
     let began = began(&tags);

@@ -3,11 +3,12 @@
 use std::io::Cursor;
 use std::ops::ControlFlow;
 
-use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, Move, Position};
 
 use super::{BookPart, BookPlace, Wrong, playable};
+use crate::game::pgn_text::{Lines, decoded, unread};
 use crate::model::game::opening::{Opening, OpeningNames};
 use crate::model::game::variant::Variant;
 use crate::model::text::escape;
@@ -16,7 +17,8 @@ use crate::model::units::Ply;
 pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     let most =
         wanted.plies.map_or(usize::MAX, |Ply(plies)| usize::try_from(plies).unwrap_or(usize::MAX));
-    let mut reader = Reader::new(Cursor::new(bytes));
+    let (lines, _) = Lines::new(Cursor::new(bytes));
+    let mut reader = Reader::build(lines).set_supported_comment_length(COMMENT_BYTES).finish();
     let mut visitor = MainLine { most, variant: wanted.variant };
     let mut openings = Vec::new();
     while openings.len() < wanted.most {
@@ -37,6 +39,9 @@ struct MainLine {
     most: usize,
     variant: Variant,
 }
+
+/// The longest comment that is looked at as one, in bytes.
+const COMMENT_BYTES: usize = 1 << 12;
 
 /// The longest name of an opening that is kept, in characters.
 const NAME_CHARS: usize = 200;
@@ -94,7 +99,7 @@ impl Visitor for MainLine {
             b"Variation" => &mut tags.names.variation,
             _ => return ControlFlow::Continue(()),
         };
-        let value = escape(value.decode().trim_ascii(), NAME_CHARS);
+        let value = escape(decoded(value.decode().trim_ascii()).as_bytes(), NAME_CHARS);
         *slot = (!value.is_empty() && value != "?").then_some(value);
         ControlFlow::Continue(())
     }
@@ -126,6 +131,16 @@ impl Visitor for MainLine {
                 "{san} is no legal move after {} plies: {why}",
                 line.moves.len()
             ))),
+        }
+    }
+
+    fn comment(&mut self, line: &mut Line, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
+        match unread(comment.as_bytes()) {
+            Some(word) => ControlFlow::Break(Err(format!(
+                "{word} is no move in SAN, after {} plies",
+                line.moves.len()
+            ))),
+            None => ControlFlow::Continue(()),
         }
     }
 
@@ -180,6 +195,17 @@ mod tests {
         assert_eq!((&names.variation, openings[1].names()), (&None, None));
         let one = BookPart { plies: Some(Ply(1)), ..all() };
         assert_eq!(read(book, one).unwrap()[0].names(), None);
+    }
+
+    #[test]
+    fn a_word_that_is_no_move_is_refused_and_not_passed_over() {
+        for (book, word) in
+            [("1. e2-e4 e7-e5 2. Nf3 *", "e2-e4"), ("1. d4 d5 2. c4 foo e6 *", "foo")]
+        {
+            let (_, what) = read(book.as_bytes(), all()).unwrap_err();
+            assert!(what.starts_with(&format!("{word} is no move in SAN")), "{what}");
+        }
+        assert_eq!(told(&read(b"% 1. d4\n1. e4 e5 *\n", all()).unwrap()), ["e2e4 e7e5"]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The text of a PGN on its way to the parser: plain or xz, its lines counted, blank lines inside a
-//! game's moves harmless.
+//! game's moves harmless, lines that begin with `%` left out, and words told that the parser would pass over.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lzma_rust2::XzReader;
 use pgn_reader::Reader;
 
+use super::pgn_words::WordWatch;
+pub(crate) use super::pgn_words::unread;
 use crate::files::read;
 
 /// The first bytes of an xz file (the .xz file format, section 2.1.1.1).
@@ -54,7 +58,7 @@ pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Re
 ///
 /// # Errors
 /// As [`unpacked`], and when the file cannot be opened.
-pub(super) fn reader(
+pub(crate) fn reader(
     path: &Path,
     tag_bytes: usize,
     comment_bytes: usize,
@@ -64,6 +68,14 @@ pub(super) fn reader(
         .set_supported_tag_line_length(tag_bytes)
         .set_supported_comment_length(comment_bytes)
         .finish())
+}
+
+/// The text of a tag or comment: UTF-8, or Latin-1 where it is none (PGN standard, 4.1).
+pub(crate) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into(),
+    }
 }
 
 /// An unpacked stream, whose errors say that it was packed.
@@ -108,9 +120,13 @@ pub(crate) struct Lines<R> {
     out: usize,
     joined: bool,
     first: bool,
+    begun: bool,
     ended: bool,
     fault: Option<io::Error>,
     count: LineCount,
+    watch: WordWatch,
+    /// Bytes that are handed on before anything else is read.
+    due: VecDeque<u8>,
 }
 
 impl<R: Read> Lines<R> {
@@ -124,9 +140,12 @@ impl<R: Read> Lines<R> {
             out: 0,
             joined: false,
             first: false,
+            begun: false,
             ended: false,
             fault: None,
             count: count.clone(),
+            watch: WordWatch::default(),
+            due: VecDeque::new(),
         };
         (lines, count)
     }
@@ -158,11 +177,40 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// The next byte for the parser; none at the end.
     fn next(&mut self) -> io::Result<Option<u8>> {
+        if let Some(byte) = self.due.pop_front() {
+            return Ok(Some(byte));
+        }
+        let next = self.next_of_file()?;
+        let told = match next {
+            Some(byte) => self.watch.push(byte),
+            None => self.watch.end(),
+        };
+        let Some(told) = told else { return Ok(next) };
+        self.due.extend(told.bytes().chain(next));
+        Ok(self.due.pop_front())
+    }
+
+    /// Leaves out what stands behind a `%` at the beginning of a line (PGN standard, 6).
+    fn skip_escaped(&mut self) -> io::Result<()> {
+        if !self.watch.is_in_comment() && self.peek()? == Some(b'%') {
+            while self.peek()?.is_some_and(|byte| byte != b'\n') {
+                self.at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn next_of_file(&mut self) -> io::Result<Option<u8>> {
         if self.out == 0 {
+            if !std::mem::replace(&mut self.begun, true) {
+                self.skip_escaped()?;
+            }
             while self.peek()? == Some(b'\n') {
                 self.at += 1;
                 self.held += 1;
+                self.skip_escaped()?;
             }
             let next = self.peek()?;
             if self.held == 0 {
@@ -216,6 +264,27 @@ mod tests {
     fn blank_lines_end_a_game_only_before_tags() {
         let (out, _) = through("[A \"b\"]\r\n\r\n1. e4\n\n\ne5 *\n\n[A \"c\"]\n\n*\n\n");
         assert_eq!(out, "[A \"b\"]\n\r1. e4\n\r\re5 *\n\n[A \"c\"]\n\r*\n\n");
+    }
+
+    #[test]
+    fn a_line_that_is_escaped_is_no_text() {
+        let (out, count) = through("% 0-1\n[A \"b\"]\n\n1. e4\n% 0-1 {\ne5 {\n%} x\n} *\n%");
+        assert_eq!(out, "\n[A \"b\"]\n\r1. e4\n\re5 {\n%} x{[%unread x]}\n} *\n");
+        assert_eq!(count.line(b""), 9);
+    }
+
+    #[test]
+    fn a_word_that_is_no_move_is_told_behind_it() {
+        let (out, _) = through("1. e2-e4 e5 *");
+        assert_eq!(out, "1. e2-e4{[%unread e2-e4]} e5 *");
+        assert_eq!(unread(b"[%unread e2-e4]").as_deref(), Some("e2-e4"));
+        assert_eq!(through("1. foo").0, "1. foo{[%unread foo]}");
+    }
+
+    #[test]
+    fn text_that_is_no_utf_8_is_latin_1() {
+        assert_eq!(decoded(b"Jos\xe9"), "José");
+        assert_eq!(decoded("José".as_bytes()), "José");
     }
 
     #[test]
