@@ -12,7 +12,9 @@
 mod trials;
 mod needs;
 mod next_steps;
+mod outcome;
 mod seed;
+mod test_folder;
 
 mod abuse;
 mod agree;

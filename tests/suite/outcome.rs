@@ -1,0 +1,34 @@
+//! What a program came to: its exit code and all that it wrote.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A run that has ended by itself, and whose output is text.
+pub(crate) struct Outcome {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Outcome {
+    pub(crate) fn of(command: &mut Command) -> Outcome {
+        let (code, out, err) = told_apart(&command.output().unwrap());
+        Outcome { code, out, err }
+    }
+
+    /// Standard output as a document.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}{}", self.out, self.err))
+    }
+}
+
+/// Exit code, standard output, standard error.
+fn told_apart(output: &Output) -> (i32, String, String) {
+    (
+        output.status.code().expect("it was killed by a signal"),
+        String::from_utf8(output.stdout.clone()).unwrap(),
+        String::from_utf8(output.stderr.clone()).unwrap(),
+    )
+}
