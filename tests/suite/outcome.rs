@@ -1,4 +1,4 @@
-//! What a program came to: its exit code and all that it wrote.
+//! What a program came to: its exit code and all that it wrote, taken together or apart.
 
 use std::process::{Command, Output};
 
@@ -24,8 +24,13 @@ impl Outcome {
     }
 }
 
+/// Standard output and after it standard error.
+pub(crate) fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
 /// Exit code, standard output, standard error.
-fn told_apart(output: &Output) -> (i32, String, String) {
+pub(crate) fn told_apart(output: &Output) -> (i32, String, String) {
     (
         output.status.code().expect("it was killed by a signal"),
         String::from_utf8(output.stdout.clone()).unwrap(),
