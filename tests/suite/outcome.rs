@@ -22,6 +22,11 @@ impl Outcome {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}{}", self.out, self.err))
     }
+
+    /// The exit code, and both streams as one text.
+    pub(crate) fn together(self) -> (i32, String) {
+        (self.code, self.out + &self.err)
+    }
 }
 
 /// Standard output and after it standard error.

@@ -55,6 +55,11 @@ impl TestFolder {
         Outcome::of(&mut self.command(words))
     }
 
+    /// The exit code, and all that is told.
+    pub(crate) fn ask(&self, words: &[&str]) -> (i32, String) {
+        self.run(words).together()
+    }
+
     #[track_caller]
     pub(crate) fn git(&self, words: &[&str]) {
         git_in(self.top(), words);
