@@ -13,6 +13,7 @@ mod trials;
 mod needs;
 mod next_steps;
 mod outcome;
+mod sandboxed;
 mod seed;
 mod test_folder;
 
