@@ -8,6 +8,8 @@
 
 #[path = "../tests/engine/mod.rs"]
 mod engine;
+#[path = "common/median.rs"]
+mod median;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -19,6 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use engine::instant;
+use median::median;
 use tempfile::TempDir;
 
 const READERS: usize = 200;
@@ -260,13 +263,6 @@ fn body(server: &Server, path: &str) -> String {
     let mut text = String::new();
     let _ = stream.read_to_string(&mut text);
     text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
-}
-
-/// The middle one.
-fn median(figures: impl Iterator<Item = f64>) -> f64 {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn main() {

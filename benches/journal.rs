@@ -6,6 +6,9 @@
 //! an event that has come far: from what is kept, and by counting all of its games anew.
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
+#[path = "common/processor.rs"]
+mod processor;
+
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,7 +26,7 @@ use gate4k::event::ratings::EventRatings;
 use gate4k::event::schedule::{BookPolicy, StagePairing, StageSchedule};
 use gate4k::model::game::ending::Termination;
 use gate4k::model::text::sha256;
-use nix::sys::resource::{UsageWho, getrusage};
+use processor::children;
 use shakmaty::{CastlingMode, Chess, Position};
 
 const ENGINES: usize = 30;
@@ -173,14 +176,6 @@ fn game(
         lasted: 60_000_000,
         at: at.into(),
     }));
-}
-
-/// Processor time of all children that have been waited for.
-fn children() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("rusage");
-    let time =
-        |t: nix::sys::time::TimeVal| Duration::new(t.tv_sec() as u64, t.tv_usec() as u32 * 1000);
-    time(usage.user_time()) + time(usage.system_time())
 }
 
 /// The time of a command, its processor time, and the most memory that it was seen with.

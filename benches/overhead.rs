@@ -7,6 +7,11 @@
 //! - a whole check of an engine that answers at once, less what the engine itself used.
 #![expect(clippy::expect_used, reason = "a benchmark that cannot measure has nothing to say")]
 
+#[path = "common/median.rs"]
+mod median;
+#[path = "common/processor.rs"]
+mod processor;
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -24,7 +29,8 @@ use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan};
-use nix::sys::resource::{UsageWho, getrusage};
+use median::median;
+use processor::children;
 
 const RUNS: usize = 200;
 /// Starts without a pause between them, before the others have their turn.
@@ -58,9 +64,8 @@ fn nothing() -> Vec<u8> {
     elf
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+fn median_time(times: &[Duration]) -> Duration {
+    Duration::from_secs_f64(median(times.iter().map(Duration::as_secs_f64)))
 }
 
 fn plain(path: &Path) -> Duration {
@@ -137,7 +142,7 @@ fn starts(sandbox: &Sandbox, namespaces: bool) {
         block(4, &|| firejail(&path));
     }
     let [plain, bwrap, play, full, firejail] =
-        times.map(|times| (!times.is_empty()).then(|| median(times)));
+        times.map(|times| (!times.is_empty()).then(|| median_time(&times)));
     let base = plain.unwrap_or_default();
     println!("start of a program that only exits, median of {RUNS} (namespaces: {namespaces})");
     for (name, time) in [
@@ -242,11 +247,7 @@ fn speed(sandbox: &Sandbox) {
         outside.push(nodes(&talk_outside(program, INPUT, word).1));
         inside.push(nodes(&talk_inside(sandbox, &bytes, INPUT, word).1));
     }
-    let middle = |numbers: &mut Vec<f64>| {
-        numbers.sort_by(f64::total_cmp);
-        numbers.get(numbers.len() / 2).copied().unwrap_or_default()
-    };
-    let (inside, outside) = (middle(&mut inside), middle(&mut outside));
+    let (inside, outside) = (median(inside), median(outside));
     println!("Stockfish, nodes per second, median of 13 interleaved runs");
     println!("  outside {outside:.0}, inside {inside:.0}: {:.2} %", inside / outside * 100.0);
 }
@@ -261,7 +262,7 @@ fn compiles(sandbox: &Sandbox) {
         outside.push(talk_outside(&entry, "uci\nquit\n", "uciok").0);
         inside.push(talk_inside(sandbox, &bytes, "uci\nquit\n", "uciok").0);
     }
-    let (inside, outside) = (median(inside), median(outside));
+    let (inside, outside) = (median_time(&inside), median_time(&outside));
     println!("sh, xz and cc up to uciok, median of {TIMES} interleaved runs");
     println!(
         "  outside {:.1} ms, inside {:.1} ms: {:.3} x",
@@ -269,14 +270,6 @@ fn compiles(sandbox: &Sandbox) {
         inside.as_secs_f64() * 1e3,
         inside.as_secs_f64() / outside.as_secs_f64()
     );
-}
-
-/// Processor time of all children that have been waited for.
-fn children() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("rusage");
-    let time =
-        |t: nix::sys::time::TimeVal| Duration::new(t.tv_sec() as u64, t.tv_usec() as u32 * 1000);
-    time(usage.user_time()) + time(usage.system_time())
 }
 
 fn whole_check() {
@@ -293,7 +286,7 @@ fn whole_check() {
         engines.push(children().saturating_sub(before));
         assert!(report.startup.readyok.is_some(), "it did not start");
     }
-    let (total, engine) = (median(totals), median(engines));
+    let (total, engine) = (median_time(&totals), median_time(&engines));
     let waits = ProbeWaits::default().watched_at_rest();
     println!("a whole check of an engine that answers at once, median of 5");
     println!("  total                    {:7.1} ms", total.as_secs_f64() * 1e3);

@@ -11,6 +11,8 @@
 
 #[path = "../tests/engine/mod.rs"]
 mod engine;
+#[path = "common/median.rs"]
+mod median;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use engine::instant;
 use gate4k::event::pgn_source::PgnSource;
+use median::median;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
 use shakmaty::fen::Fen;
@@ -235,13 +238,6 @@ fn stream(bench: &Bench) {
             ratio(|cost| cost.wall)
         );
     }
-}
-
-/// The middle one.
-fn median(figures: impl Iterator<Item = f64>) -> f64 {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Other runners with the same engines, openings and number of games, in turns with this one. Each writes its

@@ -8,13 +8,18 @@
 
 #[path = "../tests/engine/mod.rs"]
 mod engine;
+#[path = "common/median.rs"]
+mod median;
+#[path = "common/processor.rs"]
+mod processor;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use engine::instant;
-use nix::sys::resource::{UsageWho, getrusage};
+use median::median;
+use processor::children;
 
 const SHARDS: usize = 4;
 const TURNS: usize = 3;
@@ -70,21 +75,6 @@ fn shards(folder: &Path, rounds: usize) -> Duration {
     began.elapsed()
 }
 
-fn median(mut times: Vec<Duration>) -> f64 {
-    times.sort_unstable();
-    times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
-}
-
-/// The processor time of all children so far.
-fn children() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage");
-    let seconds = |time: nix::sys::time::TimeVal| {
-        Duration::from_secs(time.tv_sec().unsigned_abs())
-            + Duration::from_micros(time.tv_usec().unsigned_abs())
-    };
-    seconds(usage.user_time()) + seconds(usage.system_time())
-}
-
 fn merge(folder: &Path) {
     let path = |name: &str| folder.join(name).display().to_string();
     let mut words = vec!["merge".into(), "--quiet".into(), "--pgn".into(), path("games.pgn")];
@@ -124,8 +114,8 @@ fn main() {
     let folder = tempfile::tempdir().expect("a directory");
     let (mut one, mut four) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
-        one.push(one_run(folder.path(), rounds));
-        four.push(shards(folder.path(), rounds));
+        one.push(one_run(folder.path(), rounds).as_secs_f64());
+        four.push(shards(folder.path(), rounds).as_secs_f64());
     }
     let (one, four) = (median(one), median(four));
     println!(

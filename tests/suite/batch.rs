@@ -2,128 +2,41 @@
 //! changes by git, kept results, gate4k.toml, waivers and receipts.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::outcome::Outcome;
+use crate::test_folder::{TestFolder, fixture};
 use crate::trials::Test;
 
-/// A folder with entries, and a home of its own, so that nothing is kept from elsewhere.
-struct Place {
-    top: tempfile::TempDir,
-    home: tempfile::TempDir,
+/// The results that are kept.
+fn kept(place: &TestFolder) -> Vec<PathBuf> {
+    let folder = place.home().join("cache/gate4k/check-2");
+    let found = fs::read_dir(folder).into_iter().flatten();
+    let results = found.map(|file| file.unwrap().path());
+    // Beside the results lies the key that they are summed with.
+    results.filter(|path| path.file_name().is_some_and(|name| name != "key")).collect()
 }
 
-/// The result of a run.
-struct Told {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Place {
-    fn new() -> Place {
-        Place { top: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.top.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
-    /// A shipped entry under another name. `elf` needs nothing of the host, and is quick.
-    fn copy(&self, from: &str, to: &str) {
-        self.write(&format!("{to}/engine"), fixture(from));
-    }
-
-    fn run(&self, words: &[&str]) -> Told {
-        Told::of(&mut self.command(words))
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
-        for name in ["NO_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"] {
-            command.env_remove(name);
-        }
-        command
-            .args(words)
-            .current_dir(self.top.path())
-            .env_remove("GITHUB_WORKSPACE")
-            .env("COLUMNS", "120")
-            .env("HOME", self.home.path())
-            .env("XDG_CACHE_HOME", self.home.path().join("cache"))
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn git(&self, words: &[&str]) -> bool {
-        Command::new("git")
-            .args(["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"])
-            .args(words)
-            .current_dir(self.top.path())
-            .env_remove("GIT_DIR")
-            .env_remove("GIT_WORK_TREE")
-            .env_remove("GIT_INDEX_FILE")
-            .env("HOME", self.home.path())
-            .stdin(Stdio::null())
-            .output()
-            .is_ok_and(|output| output.status.success())
-    }
-
-    /// The results that are kept.
-    fn kept(&self) -> Vec<PathBuf> {
-        let folder = self.home.path().join("cache/gate4k/check-2");
-        let found = fs::read_dir(folder).into_iter().flatten();
-        let results = found.map(|file| file.unwrap().path());
-        // Beside the results lies the key that they are summed with.
-        results.filter(|path| path.file_name().is_some_and(|name| name != "key")).collect()
-    }
-}
-
-impl Told {
-    fn of(command: &mut Command) -> Told {
-        let output = command.output().unwrap();
-        Told {
-            code: output.status.code().unwrap(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}{}", self.out, self.err))
-    }
-
-    fn verdicts(&self) -> Vec<(String, String)> {
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let document = self.json();
-        let entries = document["entries"].as_array().unwrap().iter();
-        entries.map(|entry| (text(&entry["path"]), text(&entry["verdict"]))).collect()
-    }
-}
-
-fn fixture(name: &str) -> Vec<u8> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries");
-    fs::read(top.join(name).join("engine")).unwrap()
+/// Path and verdict of each entry.
+fn verdicts(told: &Outcome) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let document = told.json();
+    let entries = document["entries"].as_array().unwrap().iter();
+    entries.map(|entry| (text(&entry["path"]), text(&entry["verdict"]))).collect()
 }
 
 fn finding<'a>(entry: &'a Value, rule: &str) -> &'a Value {
     entry["findings"].as_array().unwrap().iter().find(|found| found["rule"] == rule).unwrap()
 }
 
+/// It needs nothing of the host, and is quick.
 const GOOD: &str = "accept/elf";
 const BAD: &str = "reject/format-junk";
 
 fn a_directory_of_entries_is_judged_as_a_whole() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.copy(BAD, "entries/a");
     fs::create_dir_all(place.path("entries/b")).unwrap();
     place.copy(GOOD, "entries/c");
@@ -154,7 +67,7 @@ fn a_directory_of_entries_is_judged_as_a_whole() {
 }
 
 fn entries_beside_each_other_are_told_so_and_alone_they_are_not() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.copy(GOOD, "entries/a");
     place.copy(GOOD, "entries/b");
     let words = ["check", "--quick", "--format=json", "--no-cache", "entries/a", "entries/b"];
@@ -168,25 +81,25 @@ fn entries_beside_each_other_are_told_so_and_alone_they_are_not() {
     for entry in alone.json()["entries"].as_array().unwrap() {
         assert_eq!(entry["judged_beside"], Value::Null);
     }
-    assert!(place.kept().is_empty());
+    assert!(kept(&place).is_empty());
 }
 
 fn what_has_not_changed_is_not_judged_again() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.copy(GOOD, "entries/a");
     place.copy(BAD, "entries/b");
     let words = ["check", "--quick", "--format=json", "entries"];
-    let judged = |told: &Told| -> Vec<bool> {
+    let judged = |told: &Outcome| -> Vec<bool> {
         let document = told.json();
         let entries = document["entries"].as_array().unwrap().iter();
         entries.map(|entry| entry["judged"].is_null()).collect()
     };
     let first = place.run(&words);
     assert_eq!((first.code, judged(&first)), (1, vec![true, true]), "{}", first.err);
-    assert_eq!(place.kept().len(), 2);
+    assert_eq!(kept(&place).len(), 2);
     let second = place.run(&words);
     assert_eq!((second.code, judged(&second)), (1, vec![false, false]));
-    assert_eq!(second.verdicts(), first.verdicts());
+    assert_eq!(verdicts(&second), verdicts(&first));
     let human = place.run(&["check", "--quick", "entries"]);
     assert!(human.out.contains("from cache   judged 20"), "{}", human.out);
     // Other settings, and a wish, judge anew; so does a changed file, and that one only.
@@ -197,7 +110,7 @@ fn what_has_not_changed_is_not_judged_again() {
     // Whoever asks for one entry gets it judged.
     assert_eq!(judged(&place.run(&["check", "--quick", "--format=json", "entries/b"])), [true]);
     // A result that is damaged is not believed, and is written anew.
-    for file in place.kept() {
+    for file in kept(&place) {
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("\"rejected\"", "\"accepted\"") + " ").unwrap();
     }
@@ -207,7 +120,7 @@ fn what_has_not_changed_is_not_judged_again() {
 }
 
 fn steps_are_told_on_standard_error_to_those_who_ask_twice() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.copy(BAD, "a");
     let once = place.run(&["check", "--quick", "-v", "a"]);
     let twice = place.run(&["check", "--quick", "-vv", "a"]);
@@ -219,14 +132,14 @@ fn steps_are_told_on_standard_error_to_those_who_ask_twice() {
 }
 
 fn a_configuration_decides_for_its_folder() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.copy(GOOD, "engines/a");
     place.write("engines/loose", fixture(BAD));
     place.write("gate4k.toml", "entries = [\"engines\"]\nquick = true\ncache = false\n");
     // A file and a directory side by side are one entry, unless the configuration says otherwise.
     let told = place.run(&["check", "--format=json"]);
     assert_eq!(told.code, 1, "{}{}", told.out, told.err);
-    let verdicts = told.verdicts();
+    let verdicts = verdicts(&told);
     assert!(verdicts[0].0.ends_with("engines/a") && verdicts[0].1 == "accepted", "{verdicts:?}");
     assert!(verdicts[1].0.ends_with("engines/loose"), "{verdicts:?}");
     assert_eq!(verdicts[1].1, "rejected");
@@ -256,7 +169,7 @@ fn a_configuration_decides_for_its_folder() {
 }
 
 fn a_waiver_is_shown_and_one_for_nothing_is_a_finding() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.copy(GOOD, "entries/a");
     // No engine, since it cannot be executed; but the entry is more than one file.
     fs::write(place.path("entries/a/notes"), "x").unwrap();
@@ -288,7 +201,7 @@ fn a_waiver_is_shown_and_one_for_nothing_is_a_finding() {
 }
 
 fn a_receipt_holds_until_something_changes() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.copy(GOOD, "a");
     let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
     place.write("key", pair.sk.to_box(None).unwrap().into_string());
@@ -333,7 +246,7 @@ fn a_receipt_holds_until_something_changes() {
 }
 
 fn a_locked_key_signs_with_its_password_from_the_environment() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.copy(BAD, "a");
     let word = "correct horse";
     let pair = minisign::KeyPair::generate_encrypted_keypair(Some(word.into())).unwrap();
@@ -342,7 +255,7 @@ fn a_locked_key_signs_with_its_password_from_the_environment() {
     let sign = |word: Option<&str>| {
         let mut command = place.command(&["check", "--quick", "-q", "--receipt=r.json"]);
         command.args(["--sign-key=key", "a"]).env_remove("GATE4K_KEY_PASSWORD");
-        Told::of(command.envs(word.map(|word| ("GATE4K_KEY_PASSWORD", word))))
+        Outcome::of(command.envs(word.map(|word| ("GATE4K_KEY_PASSWORD", word))))
     };
     for (given, said) in [
         (None, "the key key has a password; put it into the environment as GATE4K_KEY_PASSWORD"),
@@ -363,20 +276,17 @@ fn a_locked_key_signs_with_its_password_from_the_environment() {
 }
 
 fn a_branch_is_judged_by_what_it_changed_and_by_the_rules_before_it() {
-    let place = Place::new();
-    assert!(place.git(&["init", "-q", "-b", "main"]));
-    let commit = |message: &str| {
-        assert!(place.git(&["add", "-A"]) && place.git(&["commit", "-q", "-m", message]));
-    };
+    let place = TestFolder::new();
+    place.git(&["init", "-q", "-b", "main"]);
     place.copy(GOOD, "entries/a");
     place.copy(BAD, "entries/b");
     place.write("gate4k.toml", "entries = [\"entries\"]\nquick = true\n");
-    commit("before");
+    place.commit();
     let words = ["check", "--format=json", "--changed-since=main"];
 
-    assert!(place.git(&["switch", "-q", "-c", "pull"]));
+    place.git(&["switch", "-q", "-c", "pull"]);
     let nothing = place.run(&words);
-    assert_eq!((nothing.code, nothing.verdicts().len()), (0, 0), "{}", nothing.err);
+    assert_eq!((nothing.code, verdicts(&nothing).len()), (0, 0), "{}", nothing.err);
     assert!(nothing.err.contains("0 of 2 entries changed since main"), "{}", nothing.err);
 
     // It removes one and lets itself in by a waiver.
@@ -387,10 +297,10 @@ fn a_branch_is_judged_by_what_it_changed_and_by_the_rules_before_it() {
         "entries = [\"entries\"]\nquick = true\n[[waiver]]\nentry = \"entries/new\"\nrule = \"format\"\n\
          reason = \"mine\"\ndate = 2026-11-21\n",
     );
-    commit("pull");
+    place.commit();
     let told = place.run(&words);
     assert_eq!(told.code, 1, "{}{}", told.out, told.err);
-    let verdicts = told.verdicts();
+    let verdicts = verdicts(&told);
     assert_eq!(verdicts.len(), 1, "{verdicts:?}");
     assert!(verdicts[0].0.ends_with("entries/new"), "{verdicts:?}");
     assert_eq!(finding(&told.json()["entries"][0], "format")["status"], "fail");
@@ -410,7 +320,7 @@ fn a_branch_is_judged_by_what_it_changed_and_by_the_rules_before_it() {
 }
 
 fn one_that_hangs_and_one_that_floods_spoil_nothing_for_the_rest() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("entries/a/engine", "#!/bin/sh\nwhile read x;do :;done\n");
     place.write("entries/b/engine", "#!/bin/sh\nwhile :;do echo info string x;done\n");
     place.copy(GOOD, "entries/c");
@@ -418,7 +328,7 @@ fn one_that_hangs_and_one_that_floods_spoil_nothing_for_the_rest() {
     let limits = ["--startup-limit=2s", "--answer-limit=5s", "--jobs=2", "--no-cache"];
     let words = ["check", "--quick", "--match=off", "--format=json", "-vv", "entries"];
     let told = place.run(&[&words[..], &limits].concat());
-    let verdicts: Vec<String> = told.verdicts().into_iter().map(|(_, verdict)| verdict).collect();
+    let verdicts: Vec<String> = verdicts(&told).into_iter().map(|(_, verdict)| verdict).collect();
     assert_eq!(verdicts, ["rejected", "rejected", "accepted", "accepted"], "{}", told.err);
     let document = told.json();
     let start = |index: usize| finding(&document["entries"][index], "startup")["status"].clone();

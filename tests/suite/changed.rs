@@ -7,27 +7,16 @@ use std::process::Command;
 
 use gate4k::batch::changed::{ChangedError, RepositoryChanges, TargetSettings, is_missing};
 
+use crate::test_folder::git_in;
 use crate::trials::Test;
 
 /// A repository with one commit.
 fn repository() -> tempfile::TempDir {
     let top = tempfile::tempdir().unwrap();
-    git(top.path(), &["init", "-q", "-b", "main"]);
+    git_in(top.path(), &["init", "-q", "-b", "main"]);
     write(&top, &[("entries/a/engine", "1"), ("entries/b/engine", "1"), ("list.toml", "old")]);
     commit(&top);
     top
-}
-
-fn git(folder: &Path, words: &[&str]) {
-    let mut command = Command::new("git");
-    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
-        command.env_remove(name);
-    }
-    let who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
-    // Whoever runs this has settings of git's, which are not asked.
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    let output = command.args(who).args(words).current_dir(folder).output().unwrap();
-    assert!(output.status.success(), "{words:?}: {output:?}");
 }
 
 fn write(top: &tempfile::TempDir, files: &[(&str, &str)]) {
@@ -39,20 +28,20 @@ fn write(top: &tempfile::TempDir, files: &[(&str, &str)]) {
 }
 
 fn commit(top: &tempfile::TempDir) {
-    git(top.path(), &["add", "-A"]);
-    git(top.path(), &["commit", "-q", "-m", "x"]);
+    git_in(top.path(), &["add", "-A"]);
+    git_in(top.path(), &["commit", "-q", "-m", "x"]);
 }
 
 fn what_a_branch_touched_is_told_and_nothing_else() {
     let top = repository();
-    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    git_in(top.path(), &["switch", "-q", "-c", "pull"]);
     write(&top, &[("entries/c d\n/engine", "new"), ("list.toml", "new")]);
     commit(&top);
     // The other branch goes on meanwhile with what is no entry.
-    git(top.path(), &["switch", "-q", "main"]);
+    git_in(top.path(), &["switch", "-q", "main"]);
     write(&top, &[("notes", "2")]);
     commit(&top);
-    git(top.path(), &["switch", "-q", "pull"]);
+    git_in(top.path(), &["switch", "-q", "pull"]);
     fs::remove_dir_all(top.path().join("entries/a")).unwrap();
     write(&top, &[("entries/e/engine", "not committed")]);
 
@@ -73,11 +62,11 @@ fn what_a_branch_touched_is_told_and_nothing_else() {
 
 fn what_the_tip_changed_meanwhile_is_judged_with_the_branch() {
     let top = repository();
-    git(top.path(), &["switch", "-q", "-c", "pull"]);
-    git(top.path(), &["switch", "-q", "main"]);
+    git_in(top.path(), &["switch", "-q", "-c", "pull"]);
+    git_in(top.path(), &["switch", "-q", "main"]);
     write(&top, &[("entries/b/engine", "2")]);
     commit(&top);
-    git(top.path(), &["switch", "-q", "pull"]);
+    git_in(top.path(), &["switch", "-q", "pull"]);
     let changes = RepositoryChanges::since("main", top.path()).unwrap();
     assert!(changes.touches(&top.path().join("entries/b")).unwrap());
     assert!(!changes.touches(&top.path().join("entries/a")).unwrap());
@@ -138,10 +127,10 @@ fn what_git_does_not_know_is_told() {
 /// Git keeps no empty directory: with the last entry the folder goes that gate4k.toml names.
 fn the_last_entry_of_a_folder_may_be_removed() {
     let top = tempfile::tempdir().unwrap();
-    git(top.path(), &["init", "-q", "-b", "main"]);
+    git_in(top.path(), &["init", "-q", "-b", "main"]);
     write(&top, &[("gate4k.toml", "entries = [\"entries\"]\n"), ("entries/a/engine", "1")]);
     commit(&top);
-    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    git_in(top.path(), &["switch", "-q", "-c", "pull"]);
     fs::remove_dir_all(top.path().join("entries")).unwrap();
     commit(&top);
     let check = || {
@@ -166,7 +155,7 @@ fn the_last_entry_of_a_folder_may_be_removed() {
 fn gitlab_job(top: &Path, job: &Path) -> (Option<i32>, String) {
     let _ = fs::remove_dir_all(job.join("job"));
     let from = top.to_str().unwrap();
-    git(job, &["clone", "-q", "--single-branch", "--branch", "pull", from, "job"]);
+    git_in(job, &["clone", "-q", "--single-branch", "--branch", "pull", from, "job"]);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join("ci/gitlab.yml")).unwrap();
     let lines = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
@@ -191,10 +180,10 @@ fn gitlab_job(top: &Path, job: &Path) -> (Option<i32>, String) {
 
 fn the_job_for_gitlab_compares_with_the_tip_of_the_branch_that_it_goes_to() {
     let top = repository();
-    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    git_in(top.path(), &["switch", "-q", "-c", "pull"]);
     write(&top, &[("notes", "1")]);
     commit(&top);
-    git(top.path(), &["switch", "-q", "main"]);
+    git_in(top.path(), &["switch", "-q", "main"]);
     write(&top, &[("gate4k.toml", "entries = [\"entries\"]\n")]);
     commit(&top);
     let job = tempfile::tempdir().unwrap();
@@ -218,7 +207,7 @@ fn the_job_for_gitlab_tells_settings_that_a_branch_breaks() {
     let top = repository();
     write(&top, &[("gate4k.toml", "entries = [\"entries\"]\n")]);
     commit(&top);
-    git(top.path(), &["switch", "-q", "-c", "pull"]);
+    git_in(top.path(), &["switch", "-q", "-c", "pull"]);
     write(&top, &[("gate4k.toml", "entries = [\"entries\"\n")]);
     commit(&top);
     let job = tempfile::tempdir().unwrap();

@@ -3,13 +3,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::match_::engine::instant;
 use crate::needs::{installed, python};
+use crate::test_folder::TestFolder;
 use crate::trials::Test;
 
 /// Replays a file with castling as Chess960 has it; prints its games and its castlings.
@@ -35,63 +35,35 @@ with open(sys.argv[1]) as file:
 print(games, castlings)
 "#;
 
-struct Hall(TempDir);
-
-impl Hall {
-    fn open() -> Hall {
-        Hall(tempfile::tempdir().unwrap())
+/// Plays a match of both fishes; its games as the stream tells them.
+fn play(hall: &TestFolder, more: &[&str]) -> Vec<Value> {
+    let [fish, fairy] = fishes();
+    let words = ["match", &fish, &fairy, "--tc", "nodes=300", "--quiet"];
+    let files = ["--pgn", "games.pgn", "--events", "events"];
+    let (code, told) = hall.ask(&[&words[..], &files, more].concat());
+    assert_eq!(code, 0, "{told}");
+    let events = fs::read_to_string(hall.path("events")).unwrap();
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let games: Vec<Value> = events.filter(|event| event["event"] == "game-finished").collect();
+    let faults = ["illegal-move", "crash", "stall", "no-start"];
+    for game in &games {
+        assert!(faults.iter().all(|fault| game["reason"].get(fault).is_none()), "{game}");
     }
+    games
+}
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).unwrap();
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
-        command.args(words).current_dir(&self.0).stdin(Stdio::null());
-        command
-    }
-
-    fn ask(&self, words: &[&str]) -> (i32, String) {
-        let Output { status, stdout, stderr } = self.command(words).output().unwrap();
-        let text = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-        (status.code().unwrap(), text)
-    }
-
-    /// Plays a match of both fishes; its games as the stream tells them.
-    fn play(&self, more: &[&str]) -> Vec<Value> {
-        let [fish, fairy] = fishes();
-        let words = ["match", &fish, &fairy, "--tc", "nodes=300", "--quiet"];
-        let files = ["--pgn", "games.pgn", "--events", "events"];
-        let (code, told) = self.ask(&[&words[..], &files, more].concat());
-        assert_eq!(code, 0, "{told}");
-        let events = fs::read_to_string(self.path("events")).unwrap();
-        let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let games: Vec<Value> = events.filter(|event| event["event"] == "game-finished").collect();
-        let faults = ["illegal-move", "crash", "stall", "no-start"];
-        for game in &games {
-            assert!(faults.iter().all(|fault| game["reason"].get(fault).is_none()), "{game}");
-        }
-        games
-    }
-
-    /// The games and castlings that python-chess reads in a file.
-    fn replayed(&self, name: &str) -> (usize, usize) {
-        let output = Command::new(python())
-            .args(["-c", REPLAY])
-            .arg(self.path(name))
-            .stderr(Stdio::inherit())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", fs::read_to_string(self.path(name)).unwrap());
-        let told = String::from_utf8(output.stdout).unwrap();
-        let (games, castlings) = told.trim().split_once(' ').unwrap();
-        (games.parse().unwrap(), castlings.parse().unwrap())
-    }
+/// The games and castlings that python-chess reads in a file.
+fn replayed(hall: &TestFolder, name: &str) -> (usize, usize) {
+    let output = Command::new(python())
+        .args(["-c", REPLAY])
+        .arg(hall.path(name))
+        .stderr(Stdio::inherit())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", fs::read_to_string(hall.path(name)).unwrap());
+    let told = String::from_utf8(output.stdout).unwrap();
+    let (games, castlings) = told.trim().split_once(' ').unwrap();
+    (games.parse().unwrap(), castlings.parse().unwrap())
 }
 
 fn program(name: &str) -> PathBuf {
@@ -106,9 +78,9 @@ fn fishes() -> [String; 2] {
 }
 
 fn games_from_numbers_are_read_back_by_a_second_authority() {
-    let hall = Hall::open();
+    let hall = TestFolder::new();
     // A number for each two games: 100, 101 and so on.
-    let games = hall.play(&["--variant", "chess960", "--rounds", "8", "--start", "101"]);
+    let games = play(&hall, &["--variant", "chess960", "--rounds", "8", "--start", "101"]);
     assert_eq!(games.len(), 16);
     let fen = |number: u32| {
         let text = number.to_string().parse::<gate4k::game::start_positions::StartNumber>();
@@ -123,7 +95,7 @@ fn games_from_numbers_are_read_back_by_a_second_authority() {
         assert_eq!(pgn.matches(tag).count(), count, "{tag}");
     }
     let castled = pgn.matches("O-O").count();
-    let (read, castlings) = hall.replayed("games.pgn");
+    let (read, castlings) = replayed(&hall, "games.pgn");
     assert_eq!(read, 16);
     // Expected lines have castlings, too.
     assert!(castlings > 0 && castlings <= castled, "{castlings} of {castled}");
@@ -133,15 +105,15 @@ fn games_from_numbers_are_read_back_by_a_second_authority() {
 
 /// The same seed draws the same positions, and a book names them.
 fn double_chess960_is_drawn_by_a_seed_or_named_by_a_book() {
-    let hall = Hall::open();
+    let hall = TestFolder::new();
     let drawn = ["--variant", "double-chess960", "--rounds", "2", "--shuffle", "7"];
     let fens = |games: &[Value]| {
         games.iter().map(|game| game["fen"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let first = fens(&hall.play(&[&drawn[..], &["--max-plies", "4"]].concat()));
+    let first = fens(&play(&hall, &[&drawn[..], &["--max-plies", "4"]].concat()));
     fs::remove_file(hall.path("games.pgn")).unwrap();
     fs::remove_file(hall.path("events")).unwrap();
-    assert_eq!(first, fens(&hall.play(&[&drawn[..], &["--max-plies", "6"]].concat())));
+    assert_eq!(first, fens(&play(&hall, &[&drawn[..], &["--max-plies", "6"]].concat())));
     assert!(first[0] == first[1] && first[1] != first[2], "{first:?}");
     let sides = |fen: &str| {
         let ranks: Vec<&str> = fen.split(' ').next().unwrap().split('/').collect();
@@ -152,14 +124,14 @@ fn double_chess960_is_drawn_by_a_seed_or_named_by_a_book() {
     fs::remove_file(hall.path("events")).unwrap();
     hall.write("book.txt", "336:518 e2e4\n0:959\n");
     let book = ["--variant", "double-chess960", "--openings", "book.txt", "--rounds", "2"];
-    let games = hall.play(&book);
+    let games = play(&hall, &book);
     assert_eq!(games[0]["fen"], "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/BBNRKQRN w KQkq - 0 1");
     assert_eq!(games[0]["opening"], serde_json::json!(["e2e4"]));
-    assert_eq!(hall.replayed("games.pgn").0, 4);
+    assert_eq!(replayed(&hall, "games.pgn").0, 4);
 }
 
 fn who_does_not_offer_chess960_is_refused_before_the_first_game() {
-    let hall = Hall::open();
+    let hall = TestFolder::new();
     let engine = |name: &str| format!("name={name} cmd={}", instant().display());
     let words = ["match", &engine("A"), &engine("B"), "--variant", "chess960", "--pgn", "p.pgn"];
     let (code, told) = hall.ask(&words);
@@ -169,7 +141,7 @@ fn who_does_not_offer_chess960_is_refused_before_the_first_game() {
         [[engine]]\nname = \"A\"\ncmd = PROGRAM\n[[engine]]\nname = \"B\"\ncmd = PROGRAM\n\
         [[stage]]\nname = \"League\"\nformat = { round-robin = { doubles = 1 } }\nties = \"frd\"\n";
     let text = text.replace("PROGRAM", &format!("{:?}", instant()));
-    hall.write("event.toml", &(text.clone() + "start-seed = 7\n"));
+    hall.write("event.toml", text.clone() + "start-seed = 7\n");
     let (code, told) = hall.ask(&["event", "run"]);
     assert!(code == 2 && told.contains("A and B offer no option UCI_Chess960"), "{told}");
     let (code, told) = hall.ask(&["event", "plan"]);
@@ -180,14 +152,14 @@ fn who_does_not_offer_chess960_is_refused_before_the_first_game() {
         ("start-seed = 7\nbook = \"b.txt\"\n", "both say where games begin"),
         ("start-seed = 7\nvariant = \"standard\"\n", "draws start positions of Chess960"),
     ] {
-        hall.write("event.toml", &(text.clone() + more));
+        hall.write("event.toml", text.clone() + more);
         let (code, told) = hall.ask(&["event", "plan"]);
         assert!(code == 2 && told.contains(expected), "{expected:?} is not in {told}");
     }
 }
 
 fn an_entry_is_told_that_chess960_is_not_for_it() {
-    let hall = Hall::open();
+    let hall = TestFolder::new();
     let entry = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries/accept/elf/engine");
     let entry = entry.to_str().unwrap();
     let engine = format!("name=B cmd={}", instant().display());
@@ -207,7 +179,7 @@ fn an_entry_is_told_that_chess960_is_not_for_it() {
 
 /// A league in Chess960 and a match in its double, killed within both and gone on with.
 fn an_event_of_chess960_is_killed_gone_on_with_verified_and_read_back() {
-    let hall = Hall::open();
+    let hall = TestFolder::new();
     let engine = |name: &str, path: &Path, seed: u32| {
         format!("[[engine]]\nname = {name:?}\ncmd = {path:?}\nseed = {seed}\n")
     };
@@ -249,7 +221,7 @@ fn an_event_of_chess960_is_killed_gone_on_with_verified_and_read_back() {
     let (code, pgn) = hall.ask(&["event", "export", "pgn"]);
     assert_eq!(code, 0, "{pgn}");
     hall.write("event.pgn", &pgn);
-    let (games, _) = hall.replayed("event.pgn");
+    let (games, _) = replayed(&hall, "event.pgn");
     assert!(games >= 4, "{pgn}");
     assert_eq!(pgn.matches("[Variant \"fischerandom\"]").count(), games);
     // The page steps back to each game's own position.

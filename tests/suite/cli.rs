@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::outcome::told_apart;
 use crate::trials::Test;
 
 /// Every rule of the gate, with the section it comes from. Written out here on purpose: ids are stable,
@@ -46,15 +47,6 @@ fn run(words: &[&str]) -> Output {
     gate4k().args(words).output().unwrap()
 }
 
-/// Exit code, standard output, standard error.
-fn told(output: &Output) -> (i32, String, String) {
-    (
-        output.status.code().expect("gate4k was killed by a signal"),
-        String::from_utf8(output.stdout.clone()).unwrap(),
-        String::from_utf8(output.stderr.clone()).unwrap(),
-    )
-}
-
 fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
@@ -71,7 +63,7 @@ fn usage_errors_exit_with_2_and_say_what_is_wrong() {
         (&["check", "x", "--format", "xml"], "json"),
         (&["explain", "size", "format"], "format"),
     ] {
-        let (code, out, err) = told(&run(words));
+        let (code, out, err) = told_apart(&run(words));
         assert_eq!(code, 2, "{words:?}: {err}");
         assert_eq!(out, "", "{words:?}");
         assert!(err.contains(part), "{words:?}: {part:?} is not in {err}");
@@ -84,7 +76,7 @@ fn help_and_version_go_to_standard_output() {
         (&["check", "--help"], "--allowlist"),
         (&["--version"], env!("CARGO_PKG_VERSION")),
     ] {
-        let (code, out, err) = told(&run(words));
+        let (code, out, err) = told_apart(&run(words));
         assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
         let out = out.replace("\n", " ");
         assert!(out.contains(part), "{words:?}: {part:?} is not in {out}");
@@ -92,7 +84,7 @@ fn help_and_version_go_to_standard_output() {
 }
 
 fn explain_lists_every_rule() {
-    let (code, out, _) = told(&run(&["explain"]));
+    let (code, out, _) = told_apart(&run(&["explain"]));
     assert_eq!(code, 0);
     assert_eq!(gate4k::model::rule::RULES.len(), RULES.len(), "a rule that is not in this list");
     for &(rule, section) in RULES {
@@ -106,7 +98,7 @@ fn explain_lists_every_rule() {
 
 fn explain_tells_each_rule() {
     for &(rule, section) in RULES {
-        let (code, out, err) = told(&run(&["explain", rule]));
+        let (code, out, err) = told_apart(&run(&["explain", rule]));
         assert_eq!((code, err.as_str()), (0, ""), "{rule}");
         let first = out.lines().next().unwrap();
         assert!(first.starts_with(rule), "{rule}: {first}");
@@ -119,7 +111,7 @@ fn an_unknown_rule_is_answered_with_the_nearest() {
     for (slip, meant) in
         [("sise", "'size'"), ("uci-isredy", "'uci-isready'"), ("leftover-file", "'leftover-files'")]
     {
-        let (code, out, err) = told(&run(&["explain", slip]));
+        let (code, out, err) = told_apart(&run(&["explain", slip]));
         assert_eq!((code, out.as_str()), (2, ""));
         assert!(err.contains("similar"), "{err}");
         assert!(err.contains(meant), "{err}");
@@ -132,7 +124,7 @@ fn a_reader_that_goes_away_is_no_error() {
             gate4k().args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // Closed before a byte was read: whatever it writes meets a broken pipe.
         drop(child.stdout.take());
-        let (code, _, err) = told(&child.wait_with_output().unwrap());
+        let (code, _, err) = told_apart(&child.wait_with_output().unwrap());
         assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
     }
 }
@@ -140,7 +132,7 @@ fn a_reader_that_goes_away_is_no_error() {
 fn a_full_disk_is_told() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = gate4k().arg("explain").stdout(full).output().unwrap();
-    let (code, _, err) = told(&output);
+    let (code, _, err) = told_apart(&output);
     assert_eq!(code, 2);
     assert!(err.contains("could not be written"), "{err}");
 }
@@ -171,7 +163,7 @@ mod rooms {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("no-such-entry");
         for command in ["check", "size"] {
-            let (code, out, err) = told(&run(&[command, path(&missing)]));
+            let (code, out, err) = told_apart(&run(&[command, path(&missing)]));
             assert_eq!((code, out.as_str()), (3, ""), "{command}: {err}");
             assert!(err.contains("no-such-entry"), "{command}: {err}");
         }
@@ -180,7 +172,7 @@ mod rooms {
     fn an_empty_directory_is_nothing_to_check() {
         let folder = tempfile::tempdir().unwrap();
         for command in ["check", "size"] {
-            let (code, _, err) = told(&run(&[command, path(folder.path())]));
+            let (code, _, err) = told_apart(&run(&[command, path(folder.path())]));
             assert_eq!(code, 3, "{command}: {err}");
             assert!(err.contains("nothing to check"), "{command}: {err}");
         }
@@ -189,7 +181,7 @@ mod rooms {
     fn a_hostile_path_steers_no_terminal() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("x\n\u{1b}[2Jaccepted");
-        let (code, _, err) = told(&run(&["check", path(&missing)]));
+        let (code, _, err) = told_apart(&run(&["check", path(&missing)]));
         assert_eq!(code, 3, "{err}");
         assert!(!err.contains('\u{1b}'), "{err}");
         assert_eq!(err.lines().count(), 1, "{err}");
@@ -203,7 +195,7 @@ mod rooms {
         fs::write(&list, "# a comment\n# another\nno-such-table = 7\n").unwrap();
         for command in ["check", "size"] {
             let words = [command, path(&entry), "--allowlist", path(&list)];
-            let (code, out, err) = told(&run(&words));
+            let (code, out, err) = told_apart(&run(&words));
             assert_eq!((code, out.as_str()), (2, ""), "{command}: {err}");
             assert!(err.contains("list.toml:3"), "{command}: {err}");
             assert!(err.contains("no-such-table"), "{command}: {err}");
@@ -215,7 +207,7 @@ mod rooms {
         let entry = folder.path().join("entry");
         fs::write(&entry, "#!/bin/sh\n").unwrap();
         let list = folder.path().join("missing.toml");
-        let (code, _, err) = told(&run(&["check", path(&entry), "--allowlist", path(&list)]));
+        let (code, _, err) = told_apart(&run(&["check", path(&entry), "--allowlist", path(&list)]));
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("missing.toml"), "{err}");
     }
@@ -231,10 +223,10 @@ mod rooms {
             let mut script = b"#!/bin/sh\nexit\n".to_vec();
             script.resize(bytes, b'#');
             fs::write(&entry, script).unwrap();
-            let human = told(&run(&["size", path(&entry)]));
+            let human = told_apart(&run(&["size", path(&entry)]));
             assert_eq!(human.0, code, "{}", human.2);
             assert!(human.1.contains(words), "{}", human.1);
-            let json = told(&run(&["size", path(&entry), "--format", "json"]));
+            let json = told_apart(&run(&["size", path(&entry), "--format", "json"]));
             assert_eq!(json.0, code, "{}", json.2);
             let document: serde_json::Value = serde_json::from_str(&json.1).unwrap();
             assert_eq!(document["schema"], "gate4k/size/1");
@@ -259,7 +251,7 @@ mod doctor {
     use super::*;
 
     fn checks(output: &Output) -> (i32, Vec<serde_json::Value>) {
-        let (code, out, err) = told(output);
+        let (code, out, err) = told_apart(output);
         let document: serde_json::Value = serde_json::from_str(&out).expect(&err);
         assert_eq!(document["schema"], "gate4k/doctor/1");
         (code, document["checks"].as_array().unwrap().clone())
@@ -296,7 +288,7 @@ mod doctor {
             let check = line(&checks, "command", name);
             assert!(check["what"].as_str().unwrap().ends_with("works inside"), "{check}");
         }
-        let human = told(&run(&["doctor"]));
+        let human = told_apart(&run(&["doctor"]));
         assert_eq!(human.0, 0);
         assert!(human.1.contains("this host can judge entries"), "{}", human.1);
     }

@@ -3,12 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::needs::installed;
+use crate::test_folder::TestFolder;
 use crate::trials::Test;
 
 fn engine_of(name: &str) -> PathBuf {
@@ -21,54 +20,41 @@ struct Played {
     pgn: String,
 }
 
-struct Hall(TempDir);
+/// Balanced positions in the middle of games, as FEN.
+fn book(hall: &TestFolder) -> String {
+    let book = hall.path("book.epd");
+    let lines = [
+        "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
+        "rnbqkb1r/ppp1pppp/5n2/3p4/2PP4/8/PP2PPPP/RNBQKBNR w KQkq - 1 3",
+        "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2",
+        "8/5k2/3p4/1p1Pp2p/pP2Pp1P/P4P1K/8/8 b - - 99 50",
+    ];
+    fs::write(&book, lines.join("\n")).unwrap();
+    book.to_str().unwrap().to_owned()
+}
 
-impl Hall {
-    fn open() -> Hall {
-        Hall(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Balanced positions in the middle of games, as FEN.
-    fn book(&self) -> String {
-        let book = self.path("book.epd");
-        let lines = [
-            "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
-            "rnbqkb1r/ppp1pppp/5n2/3p4/2PP4/8/PP2PPPP/RNBQKBNR w KQkq - 1 3",
-            "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2",
-            "8/5k2/3p4/1p1Pp2p/pP2Pp1P/P4P1K/8/8 b - - 99 50",
-        ];
-        fs::write(&book, lines.join("\n")).unwrap();
-        book.to_str().unwrap().to_owned()
-    }
-
-    fn play(&self, engines: &[String], more: &[&str]) -> Played {
-        let (events, pgn) = (self.path("events"), self.path("pgn"));
-        let _ = fs::remove_file(&events);
-        let _ = fs::remove_file(&pgn);
-        let output = Command::new(env!("CARGO_BIN_EXE_gate4k"))
-            .arg("match")
-            .args(engines)
-            .args(more)
-            .arg("--events")
-            .arg(&events)
-            .arg("--pgn")
-            .arg(&pgn)
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{told}");
-        let events = fs::read_to_string(&events).unwrap();
-        let events = events.lines().map(|line| serde_json::from_str(line).unwrap());
-        Played {
-            out: String::from_utf8(output.stdout).unwrap(),
-            games: events.filter(|event: &Value| event["event"] == "game-finished").collect(),
-            pgn: fs::read_to_string(&pgn).unwrap(),
-        }
+fn play(hall: &TestFolder, engines: &[String], more: &[&str]) -> Played {
+    let (events, pgn) = (hall.path("events"), hall.path("pgn"));
+    let _ = fs::remove_file(&events);
+    let _ = fs::remove_file(&pgn);
+    let output = hall
+        .command(&["match"])
+        .args(engines)
+        .args(more)
+        .arg("--events")
+        .arg(&events)
+        .arg("--pgn")
+        .arg(&pgn)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let events = fs::read_to_string(&events).unwrap();
+    let events = events.lines().map(|line| serde_json::from_str(line).unwrap());
+    Played {
+        out: String::from_utf8(output.stdout).unwrap(),
+        games: events.filter(|event: &Value| event["event"] == "game-finished").collect(),
+        pgn: fs::read_to_string(&pgn).unwrap(),
     }
 }
 
@@ -88,12 +74,12 @@ fn faultless(played: &Played) -> bool {
 
 fn stockfish_and_fairy_stockfish_play_by_nodes_from_fen_with_options() {
     let (fish, fairy) = (engine_of("stockfish"), engine_of("fairy-stockfish"));
-    let hall = Hall::open();
+    let hall = TestFolder::new();
     let options = "options.hash=4 options.Threads=1 options.Nonsense=7";
     let engines = [engine("fish", &fish, options), engine("fairy", &fairy, options)];
-    let book = hall.book();
+    let book = book(&hall);
     let more = ["--tc", "nodes=400", "--rounds", "4", "--openings", &book, "--max-plies", "60"];
-    let played = hall.play(&engines, &more);
+    let played = play(&hall, &engines, &more);
     assert_eq!(played.games.len(), 8, "{}", played.out);
     assert!(faultless(&played));
     // Both games of a pair begin at the book's position; the last one of the book is drawn with the next move.
@@ -114,12 +100,12 @@ fn stockfish_and_fairy_stockfish_play_by_nodes_from_fen_with_options() {
 
 fn gnuchess_plays_by_uci_on_a_clock() {
     let gnuchess = engine_of("gnuchess");
-    let hall = Hall::open();
+    let hall = TestFolder::new();
     let engines =
         [engine("one", &gnuchess, "args=--uci"), engine("two", &gnuchess, "args='--uci'")];
     // It looks at its clock seldom, and machines are busy: the margin keeps that out of this test.
     let more = ["--tc", "2+0.05", "--margin", "20s", "--max-plies", "12", "--games", "2"];
-    let played = hall.play(&engines, &more);
+    let played = play(&hall, &engines, &more);
     assert_eq!(played.games.len(), 2, "{}", played.out);
     assert!(faultless(&played));
     for game in &played.games {
@@ -129,7 +115,7 @@ fn gnuchess_plays_by_uci_on_a_clock() {
 
 fn a_test_between_unequal_engines_is_decided() {
     let fish = engine_of("stockfish");
-    let hall = Hall::open();
+    let hall = TestFolder::new();
     let engines = [
         engine("strong", &fish, "tc=nodes=3000 options.Hash=4"),
         engine("weak", &fish, "tc=nodes=1 options.Hash=4"),
@@ -137,7 +123,7 @@ fn a_test_between_unequal_engines_is_decided() {
     let win =
         ["--win-rule", "6:2", "--max-plies", "160", "--affinity", "off", "--concurrency", "2"];
     let test = ["--sprt", "0,40", "--scale", "logistic", "--rounds", "200"];
-    let played = hall.play(&engines, &[&win[..], &test[..]].concat());
+    let played = play(&hall, &engines, &[&win[..], &test[..]].concat());
     assert!(played.games.len() < 400, "{}", played.games.len());
     assert!(faultless(&played));
     assert!(played.out.contains("40 accepted"), "{}", played.out);

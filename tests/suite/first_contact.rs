@@ -2,6 +2,7 @@
 
 use gate4k::model::rule::RULES;
 
+use crate::outcome::told;
 use crate::trials::Test;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,10 +21,6 @@ fn gate4k_in(folder: &Path, words: &[&str]) -> Output {
         .stdin(Stdio::null())
         .output()
         .unwrap()
-}
-
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 const SOURCE: &str = "int main(void) { return 0; }\n";

@@ -12,7 +12,10 @@
 mod trials;
 mod needs;
 mod next_steps;
+mod outcome;
+mod sandboxed;
 mod seed;
+mod test_folder;
 
 mod abuse;
 mod agree;

@@ -10,6 +10,7 @@ use nix::unistd::mkfifo;
 use tempfile::TempDir;
 
 use crate::match_::engine::instant;
+use crate::outcome::told_apart;
 use crate::trials::Test;
 
 struct Place {
@@ -38,10 +39,7 @@ impl Place {
     fn ask(&self, words: &str) -> (i32, String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
         command.args(words.split_whitespace()).current_dir(self.dir.path()).stdin(Stdio::null());
-        let output = command.output().unwrap();
-        let [out, err] =
-            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-        (output.status.code().unwrap(), out, err)
+        told_apart(&command.output().unwrap())
     }
 
     fn play(&self, words: &str) -> (i32, String, String) {

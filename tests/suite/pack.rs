@@ -10,6 +10,7 @@ use gate4k::pack::candidate::{self, Recipe};
 use gate4k::pack::language::Language;
 use gate4k::pack::packer::{self, Unpacker};
 
+use crate::outcome::told;
 use crate::trials::Test;
 
 fn root() -> &'static Path {
@@ -48,10 +49,6 @@ fn gate4k(words: &[&str]) -> Output {
         .stdin(Stdio::null())
         .output()
         .unwrap()
-}
-
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 fn it_packs_no_worse_than_by_hand() {

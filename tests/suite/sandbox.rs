@@ -10,38 +10,17 @@ use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::capability::Capability;
-use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan, Traces};
+use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan};
 use gate4k::sandbox::{Sandbox, time_of_all_entries};
 
 use crate::needs::Need;
+use crate::sandboxed::{Done, run_plan};
 use crate::trials::Test;
 
 fn sandbox(strictness: Strictness, namespaces: bool) -> Sandbox {
     let list = Arc::new(Allowlist::built_in().clone());
     let tools = Arc::new(Toolchain::discover(list, strictness));
     Sandbox::new(tools.host(namespaces), tools)
-}
-
-struct Done {
-    out: String,
-    err: String,
-    exit: Option<ExitHow>,
-    emptied: bool,
-    left: Vec<String>,
-    traces: Traces,
-}
-
-impl Done {
-    fn exec(&self, name: &str) -> &Exec {
-        // A program that is not in the first directories of PATH was asked for there in vain.
-        let mut execs = self.traces.execs.iter();
-        let found = execs.find(|e| e.name == name && e.outcome != ExecOutcome::NotFound);
-        found.unwrap_or_else(|| panic!("no exec of {name}: {:#?}", self.traces.execs))
-    }
-
-    fn files(&self) -> Vec<&str> {
-        self.traces.left_files.iter().map(|file| file.path.as_str()).collect()
-    }
 }
 
 /// Runs a script with its input closed after `input`, and waits up to `patience` for all of it to end.
@@ -53,25 +32,6 @@ fn run_in(sandbox: &dyn Launcher, script: &str, shell: Shell, patience: Duration
         audit: Audit::Full,
     };
     run_plan(sandbox, &plan, patience, patience)
-}
-
-/// `first` is how long its first process is waited for, `rest` how long all others are then.
-fn run_plan(sandbox: &dyn Launcher, plan: &StartPlan, first: Duration, rest: Duration) -> Done {
-    let (confined, pipes) = sandbox.launch(plan).expect("the sandbox starts");
-    drop(pipes.stdin);
-    let reader = |fd| {
-        std::thread::spawn(move || {
-            let mut text = Vec::new();
-            let _ = File::from(fd).read_to_end(&mut text);
-            String::from_utf8_lossy(&text).into_owned()
-        })
-    };
-    let (out, err) = (reader(pipes.stdout), reader(pipes.stderr));
-    let exit = confined.wait_first(Instant::now() + first);
-    let emptied = confined.wait_empty(Instant::now() + rest);
-    let left = confined.processes().into_iter().map(|process| process.command).collect();
-    let traces = confined.close();
-    Done { out: out.join().unwrap(), err: err.join().unwrap(), exit, emptied, left, traces }
 }
 
 fn run(script: &str) -> Done {
@@ -243,7 +203,7 @@ fn a_daemon_is_seen_and_killed() {
     let done = run_plan(&sandbox, &plan, Duration::from_secs(300), Duration::from_secs(1));
     assert_eq!(done.out, "away\n");
     assert!(!done.emptied);
-    assert!(done.left.iter().any(|line| line.starts_with("python3 -c")), "{:?}", done.left);
+    assert!(done.left.iter().any(|left| left.command.starts_with("python3 -c")), "{:?}", done.left);
 }
 
 fn the_network_is_closed_and_the_attempt_is_named() {

@@ -17,6 +17,7 @@ use gate4k::model::game::result::GameResult;
 use lzma_rust2::{XzOptions, XzWriter};
 use shakmaty::Color;
 
+use crate::outcome::told_apart;
 use crate::trials::Test;
 
 /// The path of a real event's games.
@@ -307,14 +308,6 @@ mod command {
             .unwrap()
     }
 
-    fn told(output: &Output) -> (i32, String, String) {
-        (
-            output.status.code().expect("gate4k was killed by a signal"),
-            String::from_utf8(output.stdout.clone()).unwrap(),
-            String::from_utf8(output.stderr.clone()).unwrap(),
-        )
-    }
-
     const GAME: &str = "[Event \"E\"]\n[Round \"1.1\"]\n[White \"a <b>\"]\n[Black \"c|d\"]\n\
                         [Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n";
 
@@ -335,7 +328,7 @@ mod command {
             ("html", ["a &lt;b&gt;", "c|d"]),
         ] {
             let output = run(&["standings", "--format", format], &[&path]);
-            let (code, out, err) = told(&output);
+            let (code, out, err) = told_apart(&output);
             assert_eq!((code, err.as_str()), (0, ""), "{format}");
             for name in names {
                 assert!(out.contains(name), "{format}: {name} is not in {out}");
@@ -356,7 +349,7 @@ mod command {
         for (text, part) in cases {
             let (_folder, path) = file(&text);
             for command in ["standings", "ratings"] {
-                let (code, out, err) = told(&run(&[command], &[&path]));
+                let (code, out, err) = told_apart(&run(&[command], &[&path]));
                 assert_eq!((code, out.as_str()), (2, ""), "{part}: {err}");
                 assert!(err.contains(part), "{part:?} is not in {err}");
             }
@@ -366,7 +359,7 @@ mod command {
     fn a_wrong_ply_count_is_a_warning() {
         let (_folder, path) = file(&GAME.replace("[Result", "[PlyCount \"5\"]\n[Result"));
         for command in ["standings", "ratings"] {
-            let (code, out, err) = told(&run(&[command], &[&path]));
+            let (code, out, err) = told_apart(&run(&[command], &[&path]));
             assert!(code == 0 && !out.is_empty(), "{err}");
             let warned = "games.pgn:9: game 1: its PlyCount tag says 5, and it has 4 plies";
             assert!(err.contains("warning: ") && err.contains(warned), "{err}");
@@ -376,42 +369,42 @@ mod command {
     fn no_file_and_no_game_are_nothing_to_count() {
         let (_folder, path) = file("");
         for command in ["standings", "ratings"] {
-            let (code, _, err) = told(&run(&[command], &[&path]));
+            let (code, _, err) = told_apart(&run(&[command], &[&path]));
             assert_eq!(code, 3, "{err}");
             assert!(err.contains("no games"), "{err}");
             let missing = path.with_file_name("missing.pgn");
-            let (code, _, err) = told(&run(&[command], &[&missing]));
+            let (code, _, err) = told_apart(&run(&[command], &[&missing]));
             assert_eq!(code, 3, "{err}");
             assert!(err.contains("missing.pgn"), "{err}");
-            assert_eq!(told(&run(&[command], &[])).0, 2);
+            assert_eq!(told_apart(&run(&[command], &[])).0, 2);
         }
     }
 
     fn a_packed_file_is_read_as_the_plain_one() {
         let (_folder, path) = file(GAME);
-        let plain = told(&run(&["standings"], &[&path]));
+        let plain = told_apart(&run(&["standings"], &[&path]));
         let packed = path.with_file_name("games.pgn.xz");
         let mut writer =
             XzWriter::new(File::create(&packed).unwrap(), XzOptions::with_preset(6)).unwrap();
         writer.write_all(GAME.as_bytes()).unwrap();
         writer.finish().unwrap();
-        assert_eq!(told(&run(&["standings"], &[&packed])), plain);
+        assert_eq!(told_apart(&run(&["standings"], &[&packed])), plain);
         // A torn file is an error, not a shorter event.
         let mut torn = std::fs::read(&packed).unwrap();
         torn.truncate(torn.len() - 30);
         std::fs::write(&packed, torn).unwrap();
-        let (code, _, err) = told(&run(&["standings"], &[&packed]));
+        let (code, _, err) = told_apart(&run(&["standings"], &[&packed]));
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("games.pgn.xz"), "{err}");
     }
 
     fn the_real_pool_through_the_command() {
         let path = data("s26-4k-iii.pgn.xz");
-        let (code, out, _) = told(&run(&["standings"], &[&path]));
+        let (code, out, _) = told_apart(&run(&["standings"], &[&path]));
         assert_eq!(code, 0);
         assert!(out.contains("519.75") && out.contains("34.500427"), "{out}");
 
-        let (_, out, _) = told(&run(&["standings", "--format=crosstable"], &[&path]));
+        let (_, out, _) = told_apart(&run(&["standings", "--format=crosstable"], &[&path]));
         let document: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!(document["Order"][0], "4ku 4.0");
         let row = &document["Table"]["4ku 4.0"];
@@ -419,7 +412,7 @@ mod command {
         assert_eq!(row["Score"], 34.5);
         assert_eq!(row["Results"]["ice4 4"]["H2h"], 4.0);
 
-        let (_, out, _) = told(&run(&["ratings"], &[&path]));
+        let (_, out, _) = told_apart(&run(&["ratings"], &[&path]));
         // Figures of BayesElo itself on this file, with its full covariance.
         let words: Vec<Vec<&str>> = out.lines().map(|l| l.split_whitespace().collect()).collect();
         assert!(

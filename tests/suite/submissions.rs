@@ -7,16 +7,11 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::test_folder::TestFolder;
 use crate::trials::Test;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A checkout of the example, with the branch of a pull request.
-struct Repository {
-    top: tempfile::TempDir,
-    runner: tempfile::TempDir,
 }
 
 /// The result of the action.
@@ -41,87 +36,58 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-impl Repository {
-    fn new() -> Repository {
-        let repository =
-            Repository { top: tempfile::tempdir().unwrap(), runner: tempfile::tempdir().unwrap() };
-        copy(&root().join("fixtures/submissions"), repository.top.path());
-        repository.git(&["init", "-q", "-b", "main"]);
-        repository.commit();
-        repository.git(&["switch", "-q", "-c", "pull"]);
-        repository
-    }
+/// A checkout of the example, on the branch of a pull request.
+fn checked_out() -> TestFolder {
+    let checkout = TestFolder::new();
+    copy(&root().join("fixtures/submissions"), checkout.top());
+    checkout.git(&["init", "-q", "-b", "main"]);
+    checkout.commit();
+    checkout.git(&["switch", "-q", "-c", "pull"]);
+    checkout
+}
 
-    fn git(&self, words: &[&str]) {
-        let output = Command::new("git")
-            .args(["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"])
-            .args(words)
-            .current_dir(self.top.path())
-            .env_remove("GIT_DIR")
-            .env_remove("GIT_WORK_TREE")
-            .env_remove("GIT_INDEX_FILE")
-            .env("HOME", self.runner.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-    }
+fn act(checkout: &TestFolder) -> Told {
+    act_with(checkout, "", "")
+}
 
-    fn commit(&self) {
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "-m", "x"]);
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.top.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
-    fn act(&self) -> Told {
-        self.act_with("", "")
-    }
-
-    /// The action with packages to install; `path` goes before the folders in which commands are looked for.
-    fn act_with(&self, packages: &str, path: &str) -> Told {
-        self.commit();
-        let temp = |name: &str| -> PathBuf { self.runner.path().join(name) };
-        fs::write(temp("output"), "").unwrap();
-        let output = Command::new("bash")
-            .arg(root().join("ci/action.sh"))
-            .current_dir(self.top.path())
-            .env("GATE4K", env!("CARGO_BIN_EXE_gate4k"))
-            .env("GATE4K_SINCE", "main")
-            .env("GATE4K_ARGUMENTS", "--quick\n--jobs=2\n")
-            .env("GATE4K_ENTRIES", "")
-            .env("GATE4K_PACKAGES", packages)
-            .env("PATH", format!("{path}:{}", std::env::var("PATH").unwrap()))
-            .env("GATE4K_ALLOW_UNDECIDED", "false")
-            .env("GITHUB_WORKSPACE", self.top.path())
-            .env("GITHUB_STEP_SUMMARY", temp("summary.md"))
-            .env("GITHUB_OUTPUT", temp("output"))
-            .env("RUNNER_TEMP", self.runner.path())
-            .env("HOME", self.runner.path())
-            .env("XDG_CACHE_HOME", temp("cache"))
-            .env("COLUMNS", "120")
-            .env_remove("GITHUB_ACTIONS")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let out = String::from_utf8(output.stdout).unwrap();
-        let err = String::from_utf8(output.stderr).unwrap();
-        let read = |name: &str| {
-            fs::read_to_string(temp(name)).unwrap_or_else(|e| panic!("{name}: {e}\n{out}{err}"))
-        };
-        Told {
-            summary: read("summary.md"),
-            outputs: read("output"),
-            sarif: serde_json::from_str(&read("gate4k-reports/gate4k.sarif")).unwrap(),
-            code: output.status.code().unwrap(),
-            out,
-            err,
-        }
+/// The action with packages to install; `path` goes before the folders in which commands are looked for.
+fn act_with(checkout: &TestFolder, packages: &str, path: &str) -> Told {
+    checkout.commit();
+    let temp = |name: &str| -> PathBuf { checkout.home().join(name) };
+    fs::write(temp("output"), "").unwrap();
+    let output = Command::new("bash")
+        .arg(root().join("ci/action.sh"))
+        .current_dir(checkout.top())
+        .env("GATE4K", env!("CARGO_BIN_EXE_gate4k"))
+        .env("GATE4K_SINCE", "main")
+        .env("GATE4K_ARGUMENTS", "--quick\n--jobs=2\n")
+        .env("GATE4K_ENTRIES", "")
+        .env("GATE4K_PACKAGES", packages)
+        .env("PATH", format!("{path}:{}", std::env::var("PATH").unwrap()))
+        .env("GATE4K_ALLOW_UNDECIDED", "false")
+        .env("GITHUB_WORKSPACE", checkout.top())
+        .env("GITHUB_STEP_SUMMARY", temp("summary.md"))
+        .env("GITHUB_OUTPUT", temp("output"))
+        .env("RUNNER_TEMP", checkout.home())
+        .env("HOME", checkout.home())
+        .env("XDG_CACHE_HOME", temp("cache"))
+        .env("COLUMNS", "120")
+        .env_remove("GITHUB_ACTIONS")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    let read = |name: &str| {
+        fs::read_to_string(temp(name)).unwrap_or_else(|e| panic!("{name}: {e}\n{out}{err}"))
+    };
+    Told {
+        summary: read("summary.md"),
+        outputs: read("output"),
+        sarif: serde_json::from_str(&read("gate4k-reports/gate4k.sarif")).unwrap(),
+        code: output.status.code().unwrap(),
+        out,
+        err,
     }
 }
 
@@ -150,9 +116,9 @@ fn first() -> Vec<u8> {
 }
 
 fn a_good_entry_passes_and_only_it_is_judged() {
-    let repository = Repository::new();
-    repository.write("entries/second/engine", first());
-    let told = repository.act();
+    let checkout = checked_out();
+    checkout.write("entries/second/engine", first());
+    let told = act(&checkout);
     assert_eq!(told.code, 0, "{}{}", told.out, told.err);
     assert_eq!(told.annotations("error"), [""; 0]);
     assert!(told.summary.contains("## gate4k: accepted"), "{}", told.summary);
@@ -164,11 +130,11 @@ fn a_good_entry_passes_and_only_it_is_judged() {
 }
 
 fn one_byte_too_many_is_told_at_the_file() {
-    let repository = Repository::new();
+    let checkout = checked_out();
     let mut bytes = first();
     bytes.resize(4097, 0);
-    repository.write("entries/first/engine", bytes);
-    let told = repository.act();
+    checkout.write("entries/first/engine", bytes);
+    let told = act(&checkout);
     assert_eq!(told.code, 1, "{}{}", told.out, told.err);
     let errors = told.annotations("error");
     assert_eq!(errors.len(), 1, "{}", told.out);
@@ -188,18 +154,18 @@ fn one_byte_too_many_is_told_at_the_file() {
 }
 
 fn a_payload_beside_the_file_counts_and_no_setting_of_its_own_lets_it_in() {
-    let repository = Repository::new();
+    let checkout = checked_out();
     let engines = format!(
         "[{{\"name\": \"Third\", \"command\": \"./engine\", \"protocol\": \"uci\", \"options\": \
          [{{\"name\": \"Weights\", \"type\": \"text\", \"value\": \"{}\"}}]}}]",
         "k7Qp".repeat(30)
     );
-    repository.write("entries/third/engine", first());
-    repository.write("entries/third/engines.json", engines);
-    let toml = fs::read_to_string(repository.top.path().join("gate4k.toml")).unwrap();
+    checkout.write("entries/third/engine", first());
+    checkout.write("entries/third/engines.json", engines);
+    let toml = fs::read_to_string(checkout.path("gate4k.toml")).unwrap();
     let waiver = "\n[[waiver]]\nentry = \"entries/third\"\nrule = \"size\"\nreason = \"mine\"\ndate = 2026-11-21\n";
-    repository.write("gate4k.toml", toml + waiver);
-    let told = repository.act();
+    checkout.write("gate4k.toml", toml + waiver);
+    let told = act(&checkout);
     assert_eq!(told.code, 1, "{}{}", told.out, told.err);
     let errors = told.annotations("error");
     assert!(errors.iter().any(|line| line.contains("title=size ")), "{}", told.out);
@@ -224,13 +190,13 @@ fn settings_that_a_pull_request_breaks_are_told_before_they_are_merged() {
         ),
         ("list.toml", "commands = 7\n", "this branch breaks list.toml"),
     ] {
-        let repository = Repository::new();
+        let checkout = checked_out();
         if name == "list.toml" {
-            let toml = fs::read_to_string(repository.top.path().join("gate4k.toml")).unwrap();
-            repository.write("gate4k.toml", format!("allowlist = \"list.toml\"\n{toml}"));
+            let toml = fs::read_to_string(checkout.path("gate4k.toml")).unwrap();
+            checkout.write("gate4k.toml", format!("allowlist = \"list.toml\"\n{toml}"));
         }
-        repository.write(name, text);
-        let told = repository.act();
+        checkout.write(name, text);
+        let told = act(&checkout);
         assert_eq!(told.code, 2, "{name}: {}{}", told.out, told.err);
         let errors = told.annotations("error");
         assert_eq!(errors.len(), 1, "{}", told.out);
@@ -279,16 +245,16 @@ fn settings_that_cannot_be_looked_at_fail_the_job_and_tell_no_text() {
         ("list.toml", &gone, Some("there is no such file")),
     ];
     for (at, (name, change, said)) in cases.into_iter().enumerate() {
-        let repository = Repository::new();
-        let toml = fs::read_to_string(repository.top.path().join("gate4k.toml")).unwrap();
-        repository.git(&["switch", "-q", "main"]);
-        repository.write("gate4k.toml", format!("allowlist = \"list.toml\"\n{toml}"));
-        fs::copy(root().join("allowlist.toml"), repository.top.path().join("list.toml")).unwrap();
-        repository.commit();
-        repository.git(&["switch", "-q", "-C", "pull"]);
-        fs::remove_file(repository.top.path().join(name)).unwrap();
-        change(&repository.top.path().join(name));
-        let told = repository.act();
+        let checkout = checked_out();
+        let toml = fs::read_to_string(checkout.path("gate4k.toml")).unwrap();
+        checkout.git(&["switch", "-q", "main"]);
+        checkout.write("gate4k.toml", format!("allowlist = \"list.toml\"\n{toml}"));
+        fs::copy(root().join("allowlist.toml"), checkout.path("list.toml")).unwrap();
+        checkout.commit();
+        checkout.git(&["switch", "-q", "-C", "pull"]);
+        fs::remove_file(checkout.path(name)).unwrap();
+        change(&checkout.path(name));
+        let told = act(&checkout);
         let all = format!("{}{}{}", told.out, told.err, told.summary);
         let expected = if said.is_some() { 2 } else { 0 };
         assert_eq!(told.code, expected, "{at} {name}: {all}");
@@ -315,23 +281,23 @@ fn the_example_starts_a_job_for_every_pull_request() {
 }
 
 fn compilers_are_installed_only_where_an_entry_is_judged() {
-    let repository = Repository::new();
-    let bin = repository.runner.path().join("bin");
-    let installed = repository.runner.path().join("installed");
+    let checkout = checked_out();
+    let bin = checkout.home().join("bin");
+    let installed = checkout.home().join("installed");
     fs::create_dir(&bin).unwrap();
     let sudo = bin.join("sudo");
     fs::write(&sudo, format!("#!/bin/sh\nprintf '%s\\n' \"$*\" >>{}\n", installed.display()))
         .unwrap();
     fs::set_permissions(&sudo, fs::Permissions::from_mode(0o755)).unwrap();
-    let act = || repository.act_with("gcc xz-utils", bin.to_str().unwrap());
-    repository.write("README.md", "more words\n");
+    let act = || act_with(&checkout, "gcc xz-utils", bin.to_str().unwrap());
+    checkout.write("README.md", "more words\n");
     let told = act();
     assert_eq!(told.code, 0, "{}{}", told.out, told.err);
     assert!(told.err.contains("0 of 1 entries changed since main"), "{}", told.err);
     assert!(!installed.exists(), "{}", fs::read_to_string(&installed).unwrap());
     let mut bytes = first();
     bytes.resize(4097, 0);
-    repository.write("entries/first/engine", bytes);
+    checkout.write("entries/first/engine", bytes);
     let told = act();
     assert_eq!(told.code, 1, "{}{}", told.out, told.err);
     let installed = fs::read_to_string(&installed).unwrap();
@@ -342,16 +308,16 @@ fn compilers_are_installed_only_where_an_entry_is_judged() {
 }
 
 fn the_last_entry_may_go_and_an_accepted_one_has_one_notice_at_most() {
-    let repository = Repository::new();
-    fs::remove_dir_all(repository.top.path().join("entries/first")).unwrap();
-    let told = repository.act();
+    let checkout = checked_out();
+    fs::remove_dir_all(checkout.path("entries/first")).unwrap();
+    let told = act(&checkout);
     assert_eq!(told.code, 0, "{}{}", told.out, told.err);
     assert_eq!(told.annotations("error"), [""; 0]);
 
-    let repository = Repository::new();
+    let checkout = checked_out();
     let stub = fs::read(root().join("fixtures/entries/accept/c-gzip/engine")).unwrap();
-    repository.write("entries/second/engine", stub);
-    let told = repository.act();
+    checkout.write("entries/second/engine", stub);
+    let told = act(&checkout);
     assert_eq!(told.code, 0, "{}{}", told.out, told.err);
     assert!(told.annotations("notice").len() <= 1, "{}", told.out);
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::event::table::{Event, POOL};
+use crate::outcome::told;
 use crate::trials::Test;
 
 /// Another xz with the same abilities: a byte behind its end changes its sum and nothing else.
@@ -52,10 +53,6 @@ fn entries(folder: &Path, names: &[&str]) {
         fs::copy("fixtures/entries/accept/c-xz/engine", place.join("engine")).unwrap();
         fs::set_permissions(place.join("engine"), fs::Permissions::from_mode(0o755)).unwrap();
     }
-}
-
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 fn a_check_is_judged_by_the_new_program() {

@@ -3,36 +3,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::test_folder::{TestFolder, fixture};
 use crate::trials::Test;
-
-/// A folder with entries and a gate4k.toml.
-struct Folder {
-    top: tempfile::TempDir,
-    home: tempfile::TempDir,
-}
-
-struct Answer {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Answer {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}{}", self.out, self.err))
-    }
-}
-
-fn fixture(name: &str) -> Vec<u8> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries");
-    fs::read(top.join(name).join("engine")).unwrap()
-}
 
 /// The shipped entry that runs sed for nothing, made to end where it does not get it.
 fn needs_sed() -> Vec<u8> {
@@ -53,58 +29,13 @@ fn sed(entry: &str) -> String {
     waiver(entry, "commands", "programs = [\"sed\"]")
 }
 
-impl Folder {
-    fn new() -> Folder {
-        Folder { top: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.top.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
-        for name in ["NO_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"] {
-            command.env_remove(name);
-        }
-        command
-            .args(words)
-            .current_dir(self.top.path())
-            .env("COLUMNS", "120")
-            .env("HOME", self.home.path())
-            .env("XDG_CACHE_HOME", self.home.path().join("cache"))
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Answer {
-        answer(self.command(words))
-    }
-}
-
-fn answer(mut command: Command) -> Answer {
-    let output = command.output().unwrap();
-    Answer {
-        code: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
 fn finding<'a>(report: &'a Value, rule: &str) -> &'a Value {
     let found = report["entries"][0]["findings"].as_array().unwrap().iter();
     found.clone().find(|finding| finding["rule"] == rule).unwrap()
 }
 
 fn a_waived_command_is_granted_and_the_entry_accepted_with_games() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     folder.write("sed/engine", fixture("reject/commands-sed"));
     assert_eq!(folder.run(&["check", "--quiet", "--quick", "sed"]).code, 1);
     folder.write("gate4k.toml", sed("sed"));
@@ -136,7 +67,7 @@ fn a_waived_command_is_granted_and_the_entry_accepted_with_games() {
 }
 
 fn a_receipt_of_a_waived_entry_holds_and_tells_the_waiver() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     folder.write("sed/engine", needs_sed());
     folder.write("gate4k.toml", sed("sed"));
     let check = folder.run(&["check", "--quiet", "--quick", "--receipt=r.json", "sed"]);
@@ -152,7 +83,7 @@ fn a_receipt_of_a_waived_entry_holds_and_tells_the_waiver() {
 }
 
 fn only_the_named_program_is_granted_and_to_the_named_entry_only() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     folder.write("sed/engine", needs_sed());
     folder.write("other/engine", needs_sed());
     folder.write("gate4k.toml", waiver("sed", "commands", "programs = [\"awk\"]") + &sed("other"));
@@ -169,7 +100,7 @@ fn only_the_named_program_is_granted_and_to_the_named_entry_only() {
 }
 
 fn a_rule_that_is_judged_by_running_can_be_waived_and_games_are_played() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     folder.write("left/engine", fixture("reject/leftover-files-tmp"));
     let words = ["check", "--quiet", "--match=1", "--format=json", "left"];
     let before = folder.run(&words);
@@ -184,7 +115,7 @@ fn a_rule_that_is_judged_by_running_can_be_waived_and_games_are_played() {
 }
 
 fn a_changed_waiver_is_never_answered_from_the_cache() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     folder.write("entries/sed/engine", needs_sed());
     let verdict = |waivers: &str| {
         folder.write("gate4k.toml", format!("entries = [\"entries\"]\nquick = true\n{waivers}"));
@@ -200,7 +131,7 @@ fn a_changed_waiver_is_never_answered_from_the_cache() {
 }
 
 fn a_waiver_for_commands_without_programs_is_a_mistake_with_its_fix() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     folder.write("sed/engine", needs_sed());
     folder.write("gate4k.toml", waiver("sed", "commands", ""));
     let check = folder.run(&["check", "--quiet", "sed"]);
@@ -210,7 +141,7 @@ fn a_waiver_for_commands_without_programs_is_a_mistake_with_its_fix() {
 }
 
 fn run_grants_the_same() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     folder.write("sed/engine", needs_sed());
     let run = || {
         let mut command = folder.command(&["run", "sed"]);
@@ -229,7 +160,7 @@ fn run_grants_the_same() {
 }
 
 fn a_match_grants_the_same() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     folder.write("sed/engine", needs_sed());
     folder.write("plain/engine", fixture("accept/elf"));
     let games = || {
@@ -256,7 +187,7 @@ fn a_match_grants_the_same() {
 }
 
 /// An event of two entries, one of them waived where `waivers` say so.
-fn event(folder: &Folder, waivers: &str) {
+fn event(folder: &TestFolder, waivers: &str) {
     folder.write("sed/engine", needs_sed());
     folder.write("plain/engine", fixture("accept/elf"));
     let text = format!(
@@ -268,7 +199,7 @@ fn event(folder: &Folder, waivers: &str) {
     folder.write("event.toml", text);
 }
 
-fn records(folder: &Folder, kind: &str) -> Vec<Value> {
+fn records(folder: &TestFolder, kind: &str) -> Vec<Value> {
     let text = fs::read_to_string(folder.path("event.journal")).unwrap_or_default();
     let record =
         |line: &str| serde_json::from_str::<Value>(line).unwrap()["record"].get(kind).cloned();
@@ -276,7 +207,7 @@ fn records(folder: &Folder, kind: &str) -> Vec<Value> {
 }
 
 fn an_event_plays_a_waived_entry_and_freezes_the_waiver() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     event(&folder, "");
     let refused = folder.run(&["event", "run", "--quiet", "event.toml"]);
     assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
@@ -304,7 +235,7 @@ fn an_event_plays_a_waived_entry_and_freezes_the_waiver() {
 }
 
 fn a_waiver_of_an_event_is_about_one_of_its_entries() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     event(&folder, &sed("gone"));
     let run = folder.run(&["event", "run", "--quiet", "event.toml"]);
     assert_eq!(run.code, 2, "{}{}", run.out, run.err);

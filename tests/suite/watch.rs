@@ -12,15 +12,11 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::test_folder::fixture;
 use crate::trials::Test;
 
 /// Far longer than anything here takes on a busy host; only a test that fails waits for it.
 const AT_MOST: Duration = Duration::from_secs(300);
-
-fn fixture(name: &str) -> Vec<u8> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries");
-    fs::read(top.join(name).join("engine")).unwrap()
-}
 
 /// As editors do it: a new file in the place of the old one.
 fn save(path: &Path, bytes: &[u8]) {

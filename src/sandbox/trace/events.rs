@@ -231,29 +231,29 @@ impl Tracer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::inspect::files::EntryFiles;
-    use crate::sandbox::trace::shared::TreeState;
+    use crate::sandbox::trace::with_tracer;
 
     #[test]
     fn a_child_that_was_seen_before_its_birth_keeps_the_program_that_it_has_started() {
-        let ended = nix::sys::eventfd::EventFd::new().unwrap();
-        let shared = TreeState::new(ended.into(), false, false);
-        let top = tempfile::tempdir().unwrap();
-        let files = EntryFiles::on_host(top.path()).unwrap();
-        let (entry, child, helper) = (i32::MAX, i32::MAX - 1, Some(7));
-        let mut tracer = Tracer::new(&shared, entry, 1, files, Vec::new(), 10);
-        let mut born = |has_execed| {
-            let known =
-                Tracee { process: child, parent: 1, program: helper, has_execed, pending: None };
-            tracer.tracees.insert(child, known);
-            tracer.adopted.insert(child);
-            assert!(tracer.was_adopted(child, Some(2), entry));
-            assert!(!tracer.was_adopted(child, Some(2), entry));
-            tracer.tracees[&child].program
-        };
-        assert_eq!(born(false), Some(2));
-        // That of its own was written down when another process started it first.
-        assert_eq!(born(true), helper);
-        shared.all_gone();
+        with_tracer(|tracer| {
+            let (entry, child, helper) = (i32::MAX, i32::MAX - 1, Some(7));
+            let mut born = |has_execed| {
+                let known = Tracee {
+                    process: child,
+                    parent: 1,
+                    program: helper,
+                    has_execed,
+                    pending: None,
+                };
+                tracer.tracees.insert(child, known);
+                tracer.adopted.insert(child);
+                assert!(tracer.was_adopted(child, Some(2), entry));
+                assert!(!tracer.was_adopted(child, Some(2), entry));
+                tracer.tracees[&child].program
+            };
+            assert_eq!(born(false), Some(2));
+            // That of its own was written down when another process started it first.
+            assert_eq!(born(true), helper);
+        });
     }
 }

@@ -345,8 +345,7 @@ impl Tracer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::inspect::files::EntryFiles;
-    use crate::sandbox::trace::shared::TreeState;
+    use crate::sandbox::trace::with_tracer;
 
     fn seen(inode: u64, argv: &str, reader_argv: &str) -> SeenProgram {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
@@ -394,57 +393,49 @@ mod tests {
 
     #[test]
     fn however_many_starts_there_were_one_below_another_program_is_a_new_one() {
-        let ended = nix::sys::eventfd::EventFd::new().unwrap();
-        let shared = TreeState::new(ended.into(), false, false);
-        let top = tempfile::tempdir().unwrap();
-        let files = EntryFiles::on_host(top.path()).unwrap();
-        let mut tracer = Tracer::new(&shared, i32::MAX, 1, files, Vec::new(), 10);
-        let [entry_file, shell, compiler, maker, helper, other] = [1, 2, 3, 4, 5, 6];
-        let entry = start(&mut tracer, entry_file, None, false);
-        let compiles = start(&mut tracer, compiler, Some(entry), false);
-        let makes = start(&mut tracer, maker, Some(compiles), false);
-        let its_shell = start(&mut tracer, shell, Some(makes), false);
-        let helps = start(&mut tracer, helper, Some(its_shell), false);
-        let assembles = start(&mut tracer, other, Some(compiles), false);
-        for _ in 0..MOST_TOLD_APART {
-            start(&mut tracer, entry_file, Some(entry), false);
-        }
-        // The very same is not written down again.
-        assert_eq!(start(&mut tracer, helper, Some(its_shell), false), helps);
-        assert_eq!(start(&mut tracer, other, Some(compiles), false), assembles);
-        // By a shell of the entry's own, and by a compiler with the entry's code in it, it is.
-        let own_shell = start(&mut tracer, shell, Some(entry), false);
-        assert!(start(&mut tracer, helper, Some(own_shell), false) > own_shell);
-        assert_ne!(start(&mut tracer, other, Some(compiles), true), assembles);
-        // One that goes on and on starting itself is still one program.
-        let mut last = entry;
-        for _ in 0..MOST_EXECS {
-            last = start(&mut tracer, entry_file, Some(last), false);
-        }
-        assert!(tracer.raw.refusals.is_empty() && tracer.raw.execs.len() < MOST_EXECS);
-        shared.all_gone();
+        with_tracer(|tracer| {
+            let [entry_file, shell, compiler, maker, helper, other] = [1, 2, 3, 4, 5, 6];
+            let entry = start(tracer, entry_file, None, false);
+            let compiles = start(tracer, compiler, Some(entry), false);
+            let makes = start(tracer, maker, Some(compiles), false);
+            let its_shell = start(tracer, shell, Some(makes), false);
+            let helps = start(tracer, helper, Some(its_shell), false);
+            let assembles = start(tracer, other, Some(compiles), false);
+            for _ in 0..MOST_TOLD_APART {
+                start(tracer, entry_file, Some(entry), false);
+            }
+            // The very same is not written down again.
+            assert_eq!(start(tracer, helper, Some(its_shell), false), helps);
+            assert_eq!(start(tracer, other, Some(compiles), false), assembles);
+            // By a shell of the entry's own, and by a compiler with the entry's code in it, it is.
+            let own_shell = start(tracer, shell, Some(entry), false);
+            assert!(start(tracer, helper, Some(own_shell), false) > own_shell);
+            assert_ne!(start(tracer, other, Some(compiles), true), assembles);
+            // One that goes on and on starting itself is still one program.
+            let mut last = entry;
+            for _ in 0..MOST_EXECS {
+                last = start(tracer, entry_file, Some(last), false);
+            }
+            assert!(tracer.raw.refusals.is_empty() && tracer.raw.execs.len() < MOST_EXECS);
+        });
     }
 
     #[test]
     fn however_many_starts_there_were_another_program_of_the_same_file_is_a_new_one() {
-        let ended = nix::sys::eventfd::EventFd::new().unwrap();
-        let shared = TreeState::new(ended.into(), false, false);
-        let top = tempfile::tempdir().unwrap();
-        let files = EntryFiles::on_host(top.path()).unwrap();
-        let mut tracer = Tracer::new(&shared, i32::MAX, 1, files, Vec::new(), 10);
-        for _ in 0..=MOST_TOLD_APART {
-            start_of(&mut tracer, seen(1, "busybox tail x", ""), None, false);
-            start_of(&mut tracer, seen(1, "s", "/bin/busybox tail s"), None, false);
-        }
-        let many = tracer.raw.execs.len();
-        // More words than tell the program make it no other one.
-        start_of(&mut tracer, seen(1, "busybox tail y", ""), None, false);
-        assert_eq!(tracer.raw.execs.len(), many);
-        let new = [("busybox sed p", ""), ("-busybox wget", ""), ("s", "/bin/busybox sed s")];
-        for (at, (words, reader)) in new.into_iter().enumerate() {
-            start_of(&mut tracer, seen(1, words, reader), None, false);
-            assert_eq!(tracer.raw.execs.len(), many + at + 1, "{words} {reader}");
-        }
-        shared.all_gone();
+        with_tracer(|tracer| {
+            for _ in 0..=MOST_TOLD_APART {
+                start_of(tracer, seen(1, "busybox tail x", ""), None, false);
+                start_of(tracer, seen(1, "s", "/bin/busybox tail s"), None, false);
+            }
+            let many = tracer.raw.execs.len();
+            // More words than tell the program make it no other one.
+            start_of(tracer, seen(1, "busybox tail y", ""), None, false);
+            assert_eq!(tracer.raw.execs.len(), many);
+            let new = [("busybox sed p", ""), ("-busybox wget", ""), ("s", "/bin/busybox sed s")];
+            for (at, (words, reader)) in new.into_iter().enumerate() {
+                start_of(tracer, seen(1, words, reader), None, false);
+                assert_eq!(tracer.raw.execs.len(), many + at + 1, "{words} {reader}");
+            }
+        });
     }
 }

@@ -152,6 +152,7 @@ impl<'a> Tracer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::trace::with_tracer;
 
     #[test]
     fn the_host_s_count_of_the_killed_is_read() {
@@ -161,23 +162,19 @@ mod tests {
 
     #[test]
     fn room_that_is_gone_is_kept_for_what_ended_the_run_and_for_what_is_not_written_down() {
-        let ended = nix::sys::eventfd::EventFd::new().unwrap();
-        let shared = TreeState::new(ended.into(), false, false);
-        let top = tempfile::tempdir().unwrap();
-        let files = EntryFiles::on_host(top.path()).unwrap();
-        let mut tracer = Tracer::new(&shared, i32::MAX, 1, files, Vec::new(), 10);
-        for number in 0..2 * MOST_REFUSALS as u64 {
-            tracer.refused_to(None, Resource::Memory(Bytes(number)));
-            tracer.lazy(Bytes(number));
-        }
-        assert_eq!(
-            (tracer.raw.refusals.len(), tracer.raw.lazy_maps.len()),
-            (MOST_REFUSALS, MOST_REFUSALS)
-        );
-        tracer.refused_to(None, Resource::Used(Bytes(1)));
-        tracer.unrecorded(RecordPart::Files);
-        tracer.unrecorded(RecordPart::Files);
-        assert_eq!(tracer.raw.refusals.len(), MOST_REFUSALS + 2);
-        shared.all_gone();
+        with_tracer(|tracer| {
+            for number in 0..2 * MOST_REFUSALS as u64 {
+                tracer.refused_to(None, Resource::Memory(Bytes(number)));
+                tracer.lazy(Bytes(number));
+            }
+            assert_eq!(
+                (tracer.raw.refusals.len(), tracer.raw.lazy_maps.len()),
+                (MOST_REFUSALS, MOST_REFUSALS)
+            );
+            tracer.refused_to(None, Resource::Used(Bytes(1)));
+            tracer.unrecorded(RecordPart::Files);
+            tracer.unrecorded(RecordPart::Files);
+            assert_eq!(tracer.raw.refusals.len(), MOST_REFUSALS + 2);
+        });
     }
 }

@@ -1,9 +1,7 @@
 //! Runs an attack in the sandbox and holds what came of it against what must be named.
 
-use std::fs::File;
-use std::io::Read;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gate4k::model::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Resource, Shell};
 use gate4k::model::rule::RuleId;
@@ -13,12 +11,13 @@ use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::Sandbox;
-use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan, Traces};
+use gate4k::sandbox::plan::{Audit, Staging, StartPlan, Traces};
 
 use super::attack::{Attack, Named, Place, Told};
 use super::program::Program;
 use super::verdict::{self, Sound};
 use super::world::World;
+use crate::sandboxed::{Done, run_plan};
 
 /// The sandbox as an event has it, and one with little room, so that little has to be filled.
 pub(crate) struct Sandboxes {
@@ -51,33 +50,11 @@ impl Sandboxes {
     }
 }
 
-pub(crate) struct Done {
-    pub(crate) out: String,
-    pub(crate) err: String,
-    pub(crate) exit: Option<ExitHow>,
-    pub(crate) left: Vec<LeftProcess>,
-    pub(crate) traces: Traces,
-}
-
 /// Runs one entry. Nothing of it is waited for longer than `patience`.
 pub(crate) fn run(sandbox: &Sandbox, bytes: Vec<u8>, audit: Audit, patience: Duration) -> Done {
     let plan =
         StartPlan { bytes: bytes.into(), staging: Staging::Neutral, shell: Shell::AsIs, audit };
-    let (confined, pipes) = sandbox.launch(&plan).expect("the sandbox starts");
-    drop(pipes.stdin);
-    let reader = |fd| {
-        std::thread::spawn(move || {
-            let mut text = Vec::new();
-            let _ = File::from(fd).read_to_end(&mut text);
-            String::from_utf8_lossy(&text).into_owned()
-        })
-    };
-    let (out, err) = (reader(pipes.stdout), reader(pipes.stderr));
-    let exit = confined.wait_first(Instant::now() + patience);
-    confined.wait_empty(Instant::now() + Duration::from_millis(300));
-    let left = confined.processes();
-    let traces = confined.close();
-    Done { out: out.join().unwrap(), err: err.join().unwrap(), exit, left, traces }
+    run_plan(sandbox, &plan, patience, Duration::from_millis(300))
 }
 
 /// Everything that is wrong with how the sandbox held.

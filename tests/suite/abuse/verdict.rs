@@ -21,7 +21,7 @@ use gate4k::sandbox::capability::{self, Capability};
 use gate4k::sandbox::plan::Launcher;
 
 use super::attack::Told;
-use super::inside::Done;
+use crate::sandboxed::Done;
 
 /// An engine that keeps every rule, as its probes saw it.
 pub(crate) struct Sound {

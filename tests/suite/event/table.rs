@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::outcome::Outcome;
 
 pub(crate) const POOL: &str = "[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 1 }\n\
     book-policy = \"each\"\nbook = \"book.txt\"\ndraw = \"seeds\"\ntie-breaks = \"4k\"\npromote = 2\n";
@@ -58,9 +60,7 @@ impl Event {
     }
 
     pub(crate) fn ask(&self, words: &[&str]) -> (i32, String) {
-        let Output { status, stdout, stderr } = self.command(words).output().unwrap();
-        let text = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-        (status.code().unwrap(), text)
+        Outcome::of(&mut self.command(words)).together()
     }
 
     pub(crate) fn start(&self) -> Child {

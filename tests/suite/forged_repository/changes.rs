@@ -1,5 +1,6 @@
 //! Changes that would pass unseen, and repositories of every kind.
 
+use crate::test_folder::{fixture, git_in};
 use crate::trials::Test;
 use std::ffi::OsStr;
 use std::fs;
@@ -8,11 +9,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::pull_request::{BAD, GOOD, Repository, engine, refused, said, usual};
+use super::pull_request::{BAD, GOOD, Repository, refused, said, usual};
 
 fn a_merge_of_its_own_hides_no_entry() {
     let repository = usual();
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.commit();
     // Criss-cross: each has merged the other once, so there are two places where they parted.
     repository.git(&["switch", "-q", "main"]);
@@ -42,13 +43,13 @@ fn attributes_marks_and_ignore_files_hide_no_change() {
     // one that the index is told not to look at,
     for mark in ["--assume-unchanged", "--skip-worktree"] {
         repository.git(&["update-index", mark, "entries/a/engine"]);
-        repository.write("entries/a/engine", engine(BAD));
+        repository.write("entries/a/engine", fixture(BAD));
         refused(&repository.judged("", &[]), "format", "entries/a/engine");
-        repository.write("entries/a/engine", engine(GOOD));
+        repository.write("entries/a/engine", fixture(GOOD));
     }
 
     // files that are ignored, and a bit of a mode.
-    repository.write("entries/c/engine", engine(BAD));
+    repository.write("entries/c/engine", fixture(BAD));
     refused(&repository.judged("", &[]), "format", "entries/c/engine");
     fs::remove_dir_all(repository.path("entries/c")).unwrap();
     repository.write(".gitignore", "hidden\n");
@@ -61,12 +62,12 @@ fn attributes_marks_and_ignore_files_hide_no_change() {
 }
 
 fn a_link_that_is_moved_to_another_target_changes_its_entry() {
-    let good = engine(GOOD);
+    let good = fixture(GOOD);
     let repository = Repository::new(&[
         ("gate4k.toml", b"entries = [\"entries\"]\n"),
         ("entries/a/engine", &good),
-        ("attic/engine", &engine(BAD)),
-        ("attic2/a/engine", &engine(BAD)),
+        ("attic/engine", &fixture(BAD)),
+        ("attic2/a/engine", &fixture(BAD)),
     ]);
     // An entry, and the directory of entries, lead to what was there before and was no entry.
     repository.link("entries/a", "../attic");
@@ -86,7 +87,7 @@ fn names_that_are_no_text_are_told_apart() {
     let repository = usual();
     let odd = OsStr::from_bytes(b"entries/\xff\n\"x\"");
     repository.git(&["switch", "-q", "main"]);
-    repository.write(Path::new(odd).join("engine"), engine(BAD));
+    repository.write(Path::new(odd).join("engine"), fixture(BAD));
     repository.commit();
     repository.git(&["switch", "-q", "-C", "pull"]);
     let path = repository.path(odd);
@@ -94,8 +95,8 @@ fn names_that_are_no_text_are_told_apart() {
         let output = Command::new(env!("CARGO_BIN_EXE_gate4k"))
             .args(["check", "--quick", "--changed-since=main"])
             .arg(&path)
-            .current_dir(repository.top.path())
-            .env("XDG_CACHE_HOME", repository.runner.path())
+            .current_dir(repository.top())
+            .env("XDG_CACHE_HOME", repository.home())
             .output()
             .unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
@@ -109,15 +110,15 @@ fn names_that_are_no_text_are_told_apart() {
 
 fn work_trees_shallow_clones_and_the_repositories_of_others_can_be_judged() {
     let repository = usual();
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.commit();
     let aside = |name: &str, words: &[&str]| {
-        let path = repository.runner.path().join(name);
+        let path = repository.home().join(name);
         repository.git(&[words, &[path.to_str().unwrap()]].concat());
         path
     };
     let refuses = |top: &Path, since: &str| {
-        let sarif = repository.runner.path().join("aside.sarif");
+        let sarif = repository.home().join("aside.sarif");
         let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
         command
             .args(["check", "--quick", &format!("--changed-since={since}")])
@@ -129,18 +130,18 @@ fn work_trees_shallow_clones_and_the_repositories_of_others_can_be_judged() {
     refuses(&tree, "main");
     refuses(&tree, "HEAD~1");
 
-    let from = format!("file://{}", repository.top.path().display());
+    let from = format!("file://{}", repository.top().display());
     let shallow = aside("shallow", &["clone", "-q", "--depth=1", "--branch=pull", &from]);
-    let sarif = repository.runner.path().join("no.sarif");
+    let sarif = repository.home().join("no.sarif");
     let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
     command.args(["check", "--changed-since=origin/main"]);
     let told = repository.told("check", command, shallow.to_str().unwrap(), &sarif);
     said(&[told], 2, "fetch-depth: 0");
-    repository.git_in(&shallow, &["fetch", "-q", "--depth=1", "origin", "main"]);
+    git_in(&shallow, &["fetch", "-q", "--depth=1", "origin", "main"]);
     refuses(&shallow, "FETCH_HEAD");
 
     let packed = aside("packed", &["clone", "-q", "--branch=pull", &from]);
-    repository.git_in(&packed, &["gc", "-q"]);
+    git_in(&packed, &["gc", "-q"]);
     refuses(&packed, "origin/main");
     let shared = aside("shared", &["clone", "-q", "--shared", "--branch=pull", "."]);
     refuses(&shared, "origin/main");
@@ -157,17 +158,11 @@ fn work_trees_shallow_clones_and_the_repositories_of_others_can_be_judged() {
 
 fn a_repository_with_longer_sums_is_read() {
     let top = tempfile::tempdir().unwrap();
-    let git = |words: &[&str]| {
-        let who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
-        let mut command = Command::new("git");
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-        let done = command.args(who).args(words).current_dir(top.path()).output();
-        assert!(done.unwrap().status.success(), "{words:?}");
-    };
+    let git = |words: &[&str]| git_in(top.path(), words);
     git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
     for (name, from) in [("entries/a", GOOD), ("entries/b", BAD)] {
         fs::create_dir_all(top.path().join(name)).unwrap();
-        fs::write(top.path().join(name).join("engine"), engine(from)).unwrap();
+        fs::write(top.path().join(name).join("engine"), fixture(from)).unwrap();
     }
     git(&["add", "-A"]);
     git(&["commit", "-q", "-m", "x"]);

@@ -1,28 +1,29 @@
 //! Commands that are planted for whoever reads the repository.
 
+use crate::test_folder::{fixture, git_in};
 use crate::trials::Test;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::pull_request::{BAD, GOOD, engine, refused, said, usual};
+use super::pull_request::{BAD, GOOD, refused, said, usual};
 
 fn a_bare_repository_among_the_entries_is_no_repository() {
     let repository = usual();
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.commit();
     // A repository whose `main` has it all, so that nothing is changed, and whose filter is a command.
     let entries = repository.path("entries");
     let forged = ["--git-dir=.", "--work-tree=."];
-    let git = |words: &[&str]| repository.git_in(&entries, &[&forged[..], words].concat());
-    repository.git_in(&entries, &["init", "-q", "--bare", "-b", "main", "."]);
+    let git = |words: &[&str]| git_in(&entries, &[&forged[..], words].concat());
+    git_in(&entries, &["init", "-q", "--bare", "-b", "main", "."]);
     git(&["add", "a", "b", "bad"]);
     git(&["commit", "-q", "-m", "x"]);
     git(&["config", "core.bare", "false"]);
     git(&["config", "core.worktree", "."]);
     git(&["config", "filter.evil.clean", &repository.planted()]);
     repository.write("entries/info/attributes", "* filter=evil\n");
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.commit();
     for entries in [&[][..], &["entries"], &["entries/bad"], &["entries/a", "entries/bad"]] {
         for told in repository.judged("", entries) {
@@ -32,18 +33,18 @@ fn a_bare_repository_among_the_entries_is_no_repository() {
     refused(&repository.judged("", &["entries/bad"]), "format", "entries/bad/engine");
     refused(&repository.judged("entries", &[]), "format", "entries/bad/engine");
     refused(&repository.judged("entries", &["bad"]), "format", "bad/engine");
-    repository.git_in(&repository.path("entries"), &["--git-dir=../.git", "status", "--short"]);
+    git_in(&repository.path("entries"), &["--git-dir=../.git", "status", "--short"]);
 }
 
 fn a_configuration_full_of_commands_runs_none() {
     let repository = usual();
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.write(".gitattributes", "* filter=evil diff=evil merge=evil\n");
     repository.git(&["add", "-A"]);
     repository.commit();
     let planted = repository.planted();
     let quoted = format!("\"{planted}\"");
-    let hooks = repository.runner.path().join("hooks");
+    let hooks = repository.home().join("hooks");
     fs::create_dir(&hooks).unwrap();
     for hook in
         ["post-index-change", "fsmonitor-watchman", "post-checkout", "reference-transaction"]
@@ -54,7 +55,7 @@ fn a_configuration_full_of_commands_runs_none() {
             fs::set_permissions(folder.join(hook), fs::Permissions::from_mode(0o755)).unwrap();
         }
     }
-    let beside = repository.runner.path().join("included");
+    let beside = repository.home().join("included");
     fs::write(&beside, format!("[core]\n\tfsmonitor = {quoted}\n")).unwrap();
     let config = format!(
         "[include]\n\tpath = {}\n\
@@ -81,12 +82,12 @@ fn a_configuration_full_of_commands_runs_none() {
     let path = repository.path(".git/config");
     fs::write(&path, fs::read_to_string(&path).unwrap() + &config).unwrap();
     // Stale, so that whoever trusts the index has to read it again, through the filter.
-    repository.write("entries/a/engine", engine(GOOD));
+    repository.write("entries/a/engine", fixture(GOOD));
     refused(&repository.judged("", &[]), "format", "entries/bad/engine");
     refused(&repository.judged("entries", &["bad"]), "format", "bad/engine");
 
     // Neither does a work tree that lies elsewhere hide what is here,
-    let elsewhere = format!("[core]\n\tworktree = {}\n", repository.runner.path().display());
+    let elsewhere = format!("[core]\n\tworktree = {}\n", repository.home().display());
     fs::write(&path, fs::read_to_string(&path).unwrap() + &elsewhere).unwrap();
     refused(&repository.judged("", &["entries"]), "format", "entries/bad/engine");
 
@@ -105,9 +106,9 @@ fn a_configuration_full_of_commands_runs_none() {
 
 fn a_git_file_that_names_a_forged_repository_runs_nothing() {
     let repository = usual();
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.commit();
-    let elsewhere = repository.runner.path().join("moved");
+    let elsewhere = repository.home().join("moved");
     fs::rename(repository.path(".git"), &elsewhere).unwrap();
     fs::write(repository.path(".git"), format!("gitdir: {}\n", elsewhere.display())).unwrap();
     let config = format!(
@@ -122,12 +123,12 @@ fn a_git_file_that_names_a_forged_repository_runs_nothing() {
 
 fn a_submodule_in_the_place_of_the_entries_is_no_repository_to_ask() {
     let repository = usual();
-    let forged = repository.runner.path().join("forged");
+    let forged = repository.home().join("forged");
     repository.git(&["clone", "-q", ".", forged.to_str().unwrap()]);
     fs::remove_dir_all(repository.path("entries")).unwrap();
     repository.commit();
     repository.git(&["submodule", "--quiet", "add", forged.to_str().unwrap(), "entries"]);
-    repository.git_in(&repository.path("entries"), &["branch", "-f", "main"]);
+    git_in(&repository.path("entries"), &["branch", "-f", "main"]);
     repository.commit();
     for told in repository.judged("", &["entries"]) {
         assert_ne!(told.code, 0, "{told:#?}");
@@ -137,7 +138,7 @@ fn a_submodule_in_the_place_of_the_entries_is_no_repository_to_ask() {
 
 fn no_revision_runs_anything() {
     let repository = usual();
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.commit();
     for since in [
         "--all",
@@ -173,7 +174,7 @@ fn the_action_builds_nothing_in_the_checkout() {
 
 fn replaced_objects_and_grafts_are_not_believed() {
     let repository = usual();
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.commit();
     repository.git(&["replace", "main", "pull"]);
     refused(&repository.judged("", &["entries"]), "format", "entries/bad/engine");

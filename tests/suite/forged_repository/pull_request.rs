@@ -1,11 +1,14 @@
 //! A repository with a pull request, judged by `gate4k check` and by the action.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::ops::Deref;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+use crate::test_folder::{TestFolder, fixture};
 
 /// Sound, and quick to judge.
 pub(crate) const GOOD: &str = "accept/elf";
@@ -17,9 +20,14 @@ pub(crate) const SED: &str = "reject/commands-sed";
 pub(crate) const RM: &str = "accept/rules-example-1";
 
 /// The target branch `main`, the branch `pull` of a pull request, and a command that nobody may run.
-pub(crate) struct Repository {
-    pub(crate) top: tempfile::TempDir,
-    pub(crate) runner: tempfile::TempDir,
+pub(crate) struct Repository(TestFolder);
+
+impl Deref for Repository {
+    type Target = TestFolder;
+
+    fn deref(&self) -> &TestFolder {
+        &self.0
+    }
 }
 
 /// The result of one way of judging.
@@ -35,8 +43,7 @@ pub(crate) struct Told {
 impl Repository {
     /// On the branch of the pull request, with `main` as it is given.
     pub(crate) fn new(main: &[(&str, &[u8])]) -> Repository {
-        let repository =
-            Repository { top: tempfile::tempdir().unwrap(), runner: tempfile::tempdir().unwrap() };
+        let repository = Repository(TestFolder::new());
         repository.git(&["init", "-q", "-b", "main"]);
         for (name, bytes) in main {
             repository.write(name, bytes);
@@ -46,12 +53,8 @@ impl Repository {
         repository
     }
 
-    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.top.path().join(name)
-    }
-
     pub(crate) fn marker(&self) -> PathBuf {
-        self.runner.path().join("it-was-run")
+        self.home().join("it-was-run")
     }
 
     /// A command that leaves the mark, and does nothing else that its caller could mind.
@@ -59,42 +62,10 @@ impl Repository {
         format!("touch {}; cat", self.marker().display())
     }
 
-    pub(crate) fn write(&self, name: impl AsRef<Path>, bytes: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
     pub(crate) fn link(&self, name: &str, target: &str) {
         let path = self.path(name);
         let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
         symlink(target, path).unwrap();
-    }
-
-    pub(crate) fn git(&self, words: &[&str]) {
-        self.git_in(self.top.path(), words);
-    }
-
-    pub(crate) fn git_in(&self, folder: &Path, words: &[&str]) {
-        let output = Command::new("git")
-            .args(["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"])
-            .args(["-c", "protocol.file.allow=always"])
-            .args(words)
-            .current_dir(folder)
-            .env_remove("GIT_DIR")
-            .env_remove("GIT_WORK_TREE")
-            .env_remove("GIT_INDEX_FILE")
-            .env("HOME", self.runner.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{words:?}: {output:?}");
-    }
-
-    pub(crate) fn commit(&self) {
-        self.git(&["add", "-A", "-f"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
     }
 
     /// The pull request as both judge it, from `folder` below the top. No planted command may have run.
@@ -110,7 +81,7 @@ impl Repository {
     }
 
     pub(crate) fn check_with(&self, word: &str, entry: &str) -> Told {
-        let sarif = self.runner.path().join("check.sarif");
+        let sarif = self.home().join("check.sarif");
         let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
         command
             .args(["check", "--quick", "--changed-since=main", word, entry])
@@ -120,7 +91,7 @@ impl Repository {
 
     pub(crate) fn check(&self, since: &str, folder: &str, entries: &[&str]) -> Told {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gate4k"));
-        let sarif = self.runner.path().join("check.sarif");
+        let sarif = self.home().join("check.sarif");
         command
             .args(["check", "--quick", "--jobs=2"])
             .arg(format!("--changed-since={since}"))
@@ -140,9 +111,9 @@ impl Repository {
             .env("GATE4K_ARGUMENTS", "--quick\n--jobs=2\n")
             .env("GATE4K_ENTRIES", entries.join("\n"))
             .env("GATE4K_ALLOW_UNDECIDED", "false")
-            .env("GITHUB_OUTPUT", self.runner.path().join("output"))
-            .env("RUNNER_TEMP", self.runner.path());
-        let sarif = self.runner.path().join("gate4k-reports/gate4k.sarif");
+            .env("GITHUB_OUTPUT", self.home().join("output"))
+            .env("RUNNER_TEMP", self.home());
+        let sarif = self.home().join("gate4k-reports/gate4k.sarif");
         self.told("action", command, folder, &sarif)
     }
 
@@ -159,8 +130,8 @@ impl Repository {
         }
         let output = command
             .current_dir(self.path(folder))
-            .env("HOME", self.runner.path())
-            .env("XDG_CACHE_HOME", self.runner.path().join("cache"))
+            .env("HOME", self.home())
+            .env("XDG_CACHE_HOME", self.home().join("cache"))
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -209,11 +180,6 @@ pub(crate) fn said(told: &[Told], code: i32, words: &str) {
     }
 }
 
-pub(crate) fn engine(name: &str) -> Vec<u8> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/entries");
-    fs::read(top.join(name).join("engine")).unwrap()
-}
-
 /// The list that is built in.
 pub(crate) fn strict_list() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("allowlist.toml")).unwrap()
@@ -226,7 +192,7 @@ pub(crate) fn lax_list() -> String {
 
 /// A repository as most are: two sound entries, listed at the top.
 pub(crate) fn usual() -> Repository {
-    let good = engine(GOOD);
+    let good = fixture(GOOD);
     Repository::new(&[
         ("gate4k.toml", b"entries = [\"entries\"]\n"),
         ("entries/a/engine", &good),

@@ -1,14 +1,13 @@
 //! Settings that would let their own author in.
 
+use crate::test_folder::fixture;
 use crate::trials::Test;
 use std::fs;
 
-use super::pull_request::{
-    BAD, GOOD, RM, Repository, SED, engine, lax_list, refused, said, strict_list,
-};
+use super::pull_request::{BAD, GOOD, RM, Repository, SED, lax_list, refused, said, strict_list};
 
 fn an_allow_list_behind_a_link_is_the_one_of_the_target_branch() {
-    let (good, list) = (engine(GOOD), strict_list());
+    let (good, list) = (fixture(GOOD), strict_list());
     let main: &[(&str, &[u8])] = &[
         ("gate4k.toml", b"entries = [\"entries\"]\nallowlist = \"conf/list.toml\"\n"),
         ("conf/list.toml", list.as_bytes()),
@@ -20,7 +19,7 @@ fn an_allow_list_behind_a_link_is_the_one_of_the_target_branch() {
     let repository = Repository::new(main);
     repository.write("conf2/list.toml", lax_list());
     repository.link("conf", "conf2");
-    repository.write("entries/sed/engine", engine(SED));
+    repository.write("entries/sed/engine", fixture(SED));
     repository.commit();
     said(&repository.judged("", &[]), 2, "this branch breaks conf/list.toml");
 
@@ -28,7 +27,7 @@ fn an_allow_list_behind_a_link_is_the_one_of_the_target_branch() {
     let repository = Repository::new(main);
     repository.write("mine.toml", lax_list());
     repository.link("conf/list.toml", "../mine.toml");
-    repository.write("entries/sed/engine", engine(SED));
+    repository.write("entries/sed/engine", fixture(SED));
     repository.commit();
     said(&repository.judged("", &[]), 2, "this branch breaks conf/list.toml");
 
@@ -39,19 +38,19 @@ fn an_allow_list_behind_a_link_is_the_one_of_the_target_branch() {
     repository.commit();
     repository.git(&["switch", "-q", "-C", "pull"]);
     repository.write("lists/a.toml", lax_list());
-    repository.write("entries/sed/engine", engine(SED));
+    repository.write("entries/sed/engine", fixture(SED));
     repository.commit();
     refused(&repository.judged("", &[]), "commands", "entries/sed/engine");
 }
 
 fn an_allow_list_that_the_target_branch_lacks_is_not_taken_from_the_pull_request() {
-    let good = engine(GOOD);
+    let good = fixture(GOOD);
     let repository = Repository::new(&[
         ("gate4k.toml", b"entries = [\"entries\"]\nallowlist = \"conf/list.toml\"\n"),
         ("entries/a/engine", &good),
     ]);
     repository.write("conf/list.toml", lax_list());
-    repository.write("entries/sed/engine", engine(SED));
+    repository.write("entries/sed/engine", fixture(SED));
     repository.commit();
     let told = repository.judged("", &[]);
     refused(&told, "commands", "entries/sed/engine");
@@ -63,13 +62,13 @@ fn an_allow_list_that_the_target_branch_lacks_is_not_taken_from_the_pull_request
     repository.link("conf/list.toml", "/etc/passwd");
     repository.commit();
     repository.git(&["switch", "-q", "-C", "pull"]);
-    repository.write("entries/sed/engine", engine(SED));
+    repository.write("entries/sed/engine", fixture(SED));
     repository.commit();
     said(&repository.judged("", &[]), 2, "leads out of the repository");
 }
 
 fn settings_are_those_of_the_tip_and_not_of_where_the_branch_parted() {
-    let (good, strict, lax) = (engine(GOOD), strict_list(), lax_list());
+    let (good, strict, lax) = (fixture(GOOD), strict_list(), lax_list());
     let repository = Repository::new(&[
         ("gate4k.toml", b"entries = [\"entries\"]\nallowlist = \"list.toml\"\n"),
         ("list.toml", strict.as_bytes()),
@@ -77,7 +76,7 @@ fn settings_are_those_of_the_tip_and_not_of_where_the_branch_parted() {
     ]);
     // A pair of commits that together change nothing, merged.
     repository.write("list.toml", &lax);
-    repository.write("entries/sed/engine", engine(SED));
+    repository.write("entries/sed/engine", fixture(SED));
     repository.commit();
     repository.git(&["branch", "second"]);
     repository.write("list.toml", &strict);
@@ -93,7 +92,7 @@ fn settings_are_those_of_the_tip_and_not_of_where_the_branch_parted() {
 }
 
 fn an_added_file_of_settings_does_not_drop_those_above() {
-    let (good, rm) = (engine(GOOD), engine(RM));
+    let (good, rm) = (fixture(GOOD), fixture(RM));
     let repository = Repository::new(&[
         ("gate4k.toml", b"strict = true\nentries = [\"entries\"]\n"),
         ("entries/a/engine", &good),
@@ -121,46 +120,46 @@ fn an_added_file_of_settings_does_not_drop_those_above() {
 }
 
 fn an_allow_list_of_the_command_line_is_read_from_the_target_branch_too() {
-    let (good, list) = (engine(GOOD), strict_list());
+    let (good, list) = (fixture(GOOD), strict_list());
     let repository =
         Repository::new(&[("list.toml", list.as_bytes()), ("entries/a/engine", &good)]);
     repository.write("list.toml", lax_list());
-    repository.write("entries/sed/engine", engine(SED));
+    repository.write("entries/sed/engine", fixture(SED));
     repository.commit();
     let told = repository.check_with("--allowlist=list.toml", "entries/sed");
     refused(&[told], "commands", "entries/sed/engine");
     // One outside of the repository is the organisers' own.
-    let ours = repository.runner.path().join("list.toml");
+    let ours = repository.home().join("list.toml");
     fs::write(&ours, lax_list()).unwrap();
     let told = repository.check_with(&format!("--allowlist={}", ours.display()), "entries/sed");
     assert!(!told.refuses("commands", "entries/sed/engine"), "{told:#?}");
 }
 
 fn a_waiver_is_not_passed_on_by_a_link() {
-    let good = engine(GOOD);
+    let good = fixture(GOOD);
     let waiver = "entries = [\"entries\"]\n[[waiver]]\nentry = \"entries/old\"\nrule = \"format\"\n\
                   reason = \"known\"\ndate = 2026-11-21\n";
     let repository =
         Repository::new(&[("gate4k.toml", waiver.as_bytes()), ("entries/old/engine", &good)]);
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     repository.link("entries/old", "bad");
     repository.commit();
     refused(&repository.judged("", &["entries/bad"]), "format", "entries/bad/engine");
 }
 
 fn no_output_goes_through_a_link_of_the_branch_and_no_journal_of_it_is_believed() {
-    let good = engine(GOOD);
+    let good = fixture(GOOD);
     let repository = Repository::new(&[
         ("gate4k.toml", b"entries = [\"entries\"]\n"),
         ("entries/a/engine", &good),
         ("reports/old.xml", b"old"),
     ]);
-    let precious = repository.runner.path().join("precious");
+    let precious = repository.home().join("precious");
     fs::write(&precious, "precious").unwrap();
     repository.link("gate4k.xml", precious.to_str().unwrap());
-    repository.link("reports", repository.runner.path().to_str().unwrap());
+    repository.link("reports", repository.home().to_str().unwrap());
     repository.write("kept.journal", "");
-    repository.write("entries/bad/engine", engine(BAD));
+    repository.write("entries/bad/engine", fixture(BAD));
     // Whatever else is wrong: a report that tells of it would go there as well.
     repository.write("gate4k.toml", "no = text");
     repository.commit();
