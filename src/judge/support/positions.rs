@@ -52,6 +52,10 @@ const POSITIONS: &[Listed] = &[
     ("castling-after-king-moved", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1e2 d7d6 e2e1 a7a6"),
     ("castling-after-rook-moved", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 h1g1 d7d6 g1h1 a7a6"),
     ("castling-after-rook-captured", "g2g4 b7b6 f1h3 c8b7 d2d3 b7h1 g1f3 h7h6"),
+    ("castling-long-over-a-knight-white", "d2d4 d7d5 c1f4 c8f5 d1d3 d8d6"),
+    ("castling-long-over-a-knight-black", "d2d4 d7d5 c1f4 c8f5 d1d3 d8d6 h2h3"),
+    ("castling-past-a-pawn-white", "g1f3 h7h5 e2e4 h5h4 f1c4 h4h3 a2a3 h3g2"),
+    ("castling-past-a-pawn-black", "a2a3 g8f6 h2h4 e7e5 h4h5 f8c5 h5h6 a7a6 h6g7"),
     ("kings-face-to-face", "f2f4 f7f5 e1f2 e8f7 f2g3 f7g6 g3h4"),
     // En passant.
     ("en-passant-white", "e2e4 a7a6 e4e5 d7d5"),
@@ -263,6 +267,10 @@ mod tests {
             ("castling-long-through-check-black", "e8c8", "through or into"),
             ("castling-out-of-check-white", "e1g1", "out of check"),
             ("castling-out-of-check-black", "e8g8", "out of check"),
+            ("castling-long-over-a-knight-white", "e1c1", "a piece between"),
+            ("castling-long-over-a-knight-black", "e8c8", "a piece between"),
+            ("castling-past-a-pawn-white", "e1g1", "through or into"),
+            ("castling-past-a-pawn-black", "e8g8", "through or into"),
             ("castling-after-king-moved", "e1g1", "has moved"),
             ("castling-after-rook-moved", "e1g1", "has moved"),
             ("castling-after-rook-captured", "e1g1", "is gone"),
@@ -274,6 +282,15 @@ mod tests {
         assert!(!attacks("castling-through-check-white", Square::G1));
         assert!(attacks("castling-through-check-black", Square::F8));
         assert!(!attacks("castling-through-check-black", Square::G8));
+        for (name, square) in
+            [("castling-past-a-pawn-white", Square::F1), ("castling-past-a-pawn-black", Square::F8)]
+        {
+            let moves = at(name);
+            let (board, us) = (moves.position().board(), moves.position().turn());
+            let attackers = board.attacks_to(square, !us, board.occupied());
+            assert_eq!(attackers, attackers & board.pawns(), "{name}");
+            assert!(attackers.any() && !attacks(name, Square::G1) && !attacks(name, Square::G8));
+        }
         assert!(attacks("castling-into-check-white", Square::G1));
         assert!(!attacks("castling-into-check-white", Square::F1));
         assert!(attacks("castling-long-into-check-white", Square::C1));

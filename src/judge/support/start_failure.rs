@@ -58,14 +58,17 @@ fn launch(failure: &LaunchFailure) -> Cause {
              ends in a carriage return (`sed -i 's/\\r$//' {ENTRY}`, but never on a binary payload)"
         )
     } else {
+        let is_script = failure.what.starts_with("the interpreter ");
         let help = match errno {
-            Errno::ENOENT => {
-                "name an interpreter of rule 7.5 by its full path in the first line, such as `#!/usr/bin/python3`; link an ELF \
-                 with the system's loader, or statically"
+            Errno::ENOENT if is_script => {
+                "name an interpreter of rule 7.5 by its full path in the first line, such as `#!/usr/bin/python3`"
             }
-            Errno::EACCES | Errno::EPERM => {
-                "use an interpreter of rule 7.5 (sh, bash, python3, pypy3, perl), for others are refused; link an ELF with the \
-                 system's loader, or statically"
+            Errno::EACCES | Errno::EPERM if is_script => {
+                "use an interpreter of rule 7.5 (sh, bash, python3, pypy3, perl), for others are refused"
+            }
+            Errno::ENOENT | Errno::EACCES | Errno::EPERM => {
+                "link an ELF with the system's loader, or statically; begin a script with an interpreter of rule 7.5 by its full \
+                 path, such as `#!/usr/bin/python3`"
             }
             Errno::ENOEXEC => {
                 "make it an ELF executable for this machine, or begin it with `#!/bin/sh`"
