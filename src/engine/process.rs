@@ -16,6 +16,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{AccessFlags, Pid, access};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
+use super::group_guard::GroupGuard;
 use super::memory::Limit;
 use crate::model::evidence::{Departure, ExitHow, LeftByProcess, Refusal, Resource};
 use crate::model::secret;
@@ -105,6 +106,7 @@ struct TrustedProcess {
     limit: Option<Limit>,
     /// The memory that it used, where that was too much.
     exceeded: Option<Bytes>,
+    guard: GroupGuard,
 }
 
 impl EngineProgram {
@@ -157,7 +159,8 @@ impl TrustedProcess {
         let mut child = spawn(&mut command).map_err(|why| failed(&why))?;
         let pipes = TrustedProcess::pipes(&mut child);
         let limit = program.memory.and_then(|most| Limit::watch(child.id(), most));
-        let mut process = TrustedProcess { child, exit: None, limit, exceeded: None };
+        let guard = GroupGuard::of(child.id());
+        let mut process = TrustedProcess { child, exit: None, limit, exceeded: None, guard };
         match pipes {
             Ok(pipes) => Ok((Box::new(process), pipes)),
             Err(why) => {
@@ -199,6 +202,7 @@ impl TrustedProcess {
             });
         if ended {
             self.unwatch();
+            self.guard.dismiss();
             if let Ok(Some(status)) = self.child.try_wait() {
                 self.exit = Some(exit_how(status));
             }
@@ -240,6 +244,7 @@ impl EngineProcess for TrustedProcess {
             let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
         }
         self.unwatch();
+        self.guard.dismiss();
         if self.exit.is_none() {
             let _ = self.child.kill();
             self.exit = self.child.wait().ok().map(exit_how);

@@ -119,6 +119,7 @@ pub(crate) struct Lines<R> {
     /// Line ends that are on their way out, and whether they are blank lines within a game.
     out: usize,
     joined: bool,
+    blank_ends: bool,
     first: bool,
     begun: bool,
     ended: bool,
@@ -130,6 +131,11 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
+    /// A blank line ends a game, as in a book of games without tags.
+    pub(super) fn of_book(input: R) -> Lines<R> {
+        Lines { blank_ends: true, ..Lines::new(input).0 }
+    }
+
     pub(crate) fn new(input: R) -> (Lines<R>, LineCount) {
         let count = LineCount::default();
         let lines = Lines {
@@ -139,6 +145,7 @@ impl<R: Read> Lines<R> {
             held: 0,
             out: 0,
             joined: false,
+            blank_ends: false,
             first: false,
             begun: false,
             ended: false,
@@ -218,7 +225,7 @@ impl<R: Read> Lines<R> {
                 return Ok(next);
             }
             self.out = std::mem::take(&mut self.held);
-            self.joined = !matches!(next, None | Some(b'['));
+            self.joined = !self.blank_ends && !matches!(next, None | Some(b'['));
             self.first = true;
         }
         self.out -= 1;
@@ -289,7 +296,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_up_to_what_is_unread() {
-        let (out, count) = through("a\nb\n\nc\nd");
+        let (out, count) = through("1\n2\n\n3\n4");
         assert_eq!(count.line(b""), 5);
         assert_eq!(count.line(&out.as_bytes()[2..]), 2);
         assert_eq!(count.line(out.as_bytes()), 1);
@@ -303,7 +310,7 @@ mod tests {
                 if std::mem::replace(&mut self.0, true) {
                     return Err(io::Error::other("torn"));
                 }
-                buffer[..3].copy_from_slice(b"abc");
+                buffer[..3].copy_from_slice(b"123");
                 Ok(3)
             }
         }

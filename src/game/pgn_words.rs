@@ -9,6 +9,8 @@ use crate::model::text::escape;
 
 /// The beginning of such a comment. One that stands in a file by itself is taken for such a word as well, and refused.
 const MARK: &str = "[%unread ";
+/// May stand at the beginning of a file.
+const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 /// The bytes of a word that are kept.
 const MOST: usize = 60;
 
@@ -46,6 +48,12 @@ impl WordWatch {
             (Part::Comment, b'}') => self.part = Part::Moves,
             (Part::Tag | Part::LineComment, b'\n') => self.part = Part::LineStart,
             (Part::Comment | Part::Tag | Part::LineComment, _) => {}
+            (Part::LineStart, b) if BYTE_ORDER_MARK.contains(&b) => {
+                self.word.push(b);
+                if self.word == BYTE_ORDER_MARK {
+                    self.word.clear();
+                }
+            }
             (Part::LineStart, b'[') => {
                 self.depth = 0;
                 self.part = Part::Tag;
@@ -100,7 +108,7 @@ fn is_known(word: &[u8]) -> bool {
     /// Written behind moves, and no part of them.
     const NOTES: [&str; 6] = ["e.p.", "e.p", "ep", "N", "TN", "D"];
     let Ok(text) = std::str::from_utf8(word) else { return false };
-    let text = text.trim_start_matches('\u{feff}').replace(['–', '—'], "-");
+    let text = text.replace(['–', '—'], "-");
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_castling = ["0-0-0", "0-0"].contains(&text.trim_end_matches(['+', '#']));
     let is_glyph = text.chars().all(|c| "+-=/~#".contains(c));

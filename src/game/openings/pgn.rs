@@ -17,7 +17,7 @@ use crate::model::units::Ply;
 pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     let most =
         wanted.plies.map_or(usize::MAX, |Ply(plies)| usize::try_from(plies).unwrap_or(usize::MAX));
-    let (lines, _) = Lines::new(Cursor::new(bytes));
+    let lines = Lines::of_book(Cursor::new(bytes));
     let mut reader = Reader::build(lines).set_supported_comment_length(COMMENT_BYTES).finish();
     let mut visitor = MainLine { most, variant: wanted.variant };
     let mut openings = Vec::new();

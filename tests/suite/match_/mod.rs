@@ -43,6 +43,24 @@ fn a_crash_is_a_loss_and_the_engine_comes_back() {
     assert_eq!((starts(0), starts(1)), (4, 1));
 }
 
+fn engines_end_with_a_match_that_is_killed() {
+    let table = Table::set("killed-match");
+    // It hears nothing of the end of its input.
+    let engines = [table.engine("A", "hang@4"), table.engine("B", "seed=2")];
+    let words = ["--games", "1", "--tc", "600+1", "--answer-limit", "600s"];
+    let mut child = table.command(&engines, &words).stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let moves = || fs::read_to_string(table.path("events")).unwrap_or_default();
+    while moves().matches("\"event\":\"move-played\"").count() < 4 {
+        assert!(Instant::now() < deadline, "no moves: {}", moves());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(table.running().len(), 2);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    table.nothing_is_left();
+}
+
 fn the_last_words_of_a_crashed_engine_are_kept() {
     let table = Table::set("stderr");
     let script = "echo before >&2\nENGINE exit@6\necho out of luck >&2\nexit 9\n";
@@ -428,6 +446,7 @@ fn two_interrupts_stop_at_once_and_keep_what_was_finished() {
 pub(crate) fn tests() -> Vec<Test> {
     let mut all = tests![
         slow a_crash_is_a_loss_and_the_engine_comes_back,
+        slow engines_end_with_a_match_that_is_killed,
         slow the_last_words_of_a_crashed_engine_are_kept,
         slow lines_to_begin_with_come_before_uci,
         slow a_hang_with_a_clock_is_a_stalled_connection,
