@@ -27,7 +27,9 @@ use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::{GameResult, color_name};
 
-pub(crate) use bracket::{BracketLevel, BracketMatch, BroadcastBracket, Prize, Side, bracket};
+pub(crate) use bracket::{
+    BracketLevel, BracketMatch, BracketSlot, BroadcastBracket, Prize, Side, bracket,
+};
 pub(crate) use follow::{EventChanges, Follower, Running};
 pub(crate) use moves::ShownMove;
 use moves::ShownSoFar;
