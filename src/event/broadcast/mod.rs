@@ -21,6 +21,7 @@ use super::journal::record::{
     JournalRecord, Withdrawn,
 };
 use super::ledger::Ledger;
+use super::stage_table;
 use super::standings::Standings;
 use crate::game::pgn::Style;
 use crate::model::game::ending::{GameEnding, Termination};
@@ -70,12 +71,12 @@ pub(crate) struct BroadcastGame {
     pub(crate) killed: Vec<EngineKilled>,
     /// The organisers' decision against it.
     pub(crate) annulled: Option<Annulled>,
-    /// Its moves as far as they were shown.
     /// The number of the record that began it, by which games stand in the order of the journal: a clock of the host
     /// may be set back.
     pub(crate) began: usize,
     /// The number of the record that ended it.
     ended: Option<usize>,
+    /// Its moves as far as they were shown.
     shown: ShownSoFar,
 }
 
@@ -173,9 +174,9 @@ pub(crate) struct Broadcast {
     changed: BTreeSet<GameKey>,
     /// True if more than the moves of games under way has changed.
     has_turned: bool,
-}
     /// The records so far.
     records: usize,
+}
 
 impl Broadcast {
     /// Takes in the next record.
@@ -189,9 +190,9 @@ impl Broadcast {
 
     fn note(&mut self, record: &JournalRecord) {
         let mut turned = true;
-        match record {
         self.records += 1;
         let number = self.records;
+        match record {
             JournalRecord::GameStarted(started) => self.started(started),
             JournalRecord::Ply(ply) => {
                 turned = false;
@@ -208,8 +209,8 @@ impl Broadcast {
                 if let Some(game) = self.open(&finished.id) {
                     game.killed.extend(killed);
                     game.finished = Some(finished.clone());
-                }
                     game.ended = Some(number);
+                }
             }
             JournalRecord::Interrupted(ruling) => {
                 if let Some(game) = self.open(&ruling.id) {
@@ -262,9 +263,9 @@ impl Broadcast {
                     rulings: Vec::new(),
                     killed: Vec::new(),
                     annulled: None,
-                    shown: ShownSoFar::default(),
                     began: self.records,
                     ended: None,
+                    shown: ShownSoFar::default(),
                 };
                 self.games.insert(key, game);
             }
@@ -352,8 +353,7 @@ impl Broadcast {
         let state = self.ledger.stages.get(stage)?;
         let of = config.stages.get(stage)?;
         let field = state.field(of.crash_limit);
-        let mut standings = of.standings(&field);
-        standings.annulled = self.ledger.annulled_in(stage);
+        let standings = stage_table::of(config, &self.ledger, stage)?;
         Some(StageTable { standings, places: field.games().iter().map(|game| game.at).collect() })
     }
 }
