@@ -3,6 +3,7 @@
 pub(crate) mod broadcast;
 pub(crate) mod conduct;
 pub mod config;
+mod decided;
 pub(crate) mod draw;
 pub(crate) mod duel;
 mod endless;
@@ -28,6 +29,7 @@ pub(crate) mod replay;
 pub mod rmobility;
 pub mod schedule;
 pub(crate) mod stage;
+pub(crate) mod stage_table;
 pub mod standings;
 mod termination;
 pub(crate) mod terms;

@@ -34,7 +34,7 @@ impl Stage {
     }
 
     /// True if something follows from the order of the engines on a place, from 1, and on the next one.
-    fn tells_apart(&self, place: usize) -> bool {
+    pub(super) fn tells_apart(&self, place: usize) -> bool {
         // Matches have decided who goes on from a bracket or a playoff; those that share a place stand by their seats, but for
         // those whom the stage before a playoff left level in everything.
         let is_ranked = matches!(&self.format, StageFormat::Of(format) if format.ranks());

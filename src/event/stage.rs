@@ -50,6 +50,32 @@ impl StageFormat {
         matches!(self, StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)))
     }
 
+    /// Counts games of a stage of this format.
+    pub(crate) fn standings(&self, field: &Field, chain: &'static TiebreakChain) -> Standings {
+        let is_played_on = self.is_match() && chain.spares_matches;
+        let tie = if is_played_on { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
+        let mut standings = Standings::with(field, chain, tie);
+        standings.format = self.without_doubles();
+        if standings.format.is_some() {
+            // Their first games may stand in Berger order all the same.
+            standings.progress = None;
+        }
+        standings
+    }
+
+    /// Its name in a sentence, where double round robins and pairs do not tell how far it has come.
+    fn without_doubles(&self) -> Option<&'static str> {
+        let StageFormat::Of(format) = self else { return None };
+        match format {
+            format::Format::RoundRobin(of) => {
+                (!of.cycles.get().is_multiple_of(2)).then_some("a round robin")
+            }
+            format::Format::Swiss(_) | format::Format::Dutch(_) => Some("a Swiss"),
+            format::Format::Knockout(_) => Some("a knockout"),
+            format::Format::Match(_) | format::Format::Playoff(_) => None,
+        }
+    }
+
     /// True if a tie is played on until it is none.
     pub(crate) fn is_played_on(&self) -> bool {
         match self {
@@ -248,9 +274,7 @@ impl Stage {
 
     /// Its games, counted.
     pub fn standings(&self, field: &Field) -> Standings {
-        let is_played_on = self.format.is_match() && self.chain.spares_matches;
-        let tie = if is_played_on { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
-        Standings::with(field, self.chain, tie)
+        self.format.standings(field, self.chain)
     }
 
     /// Returns the places of the engines, after the decisions of the organisers (rule 3.1.7).

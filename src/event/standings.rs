@@ -1,5 +1,7 @@
 //! Standings: places, points, tie-break figures and every single result.
 
+use std::borrow::Cow;
+
 use shakmaty::Color;
 
 use super::field::{EngineIx, Field, Removal};
@@ -28,8 +30,14 @@ pub struct Standings {
     pub annulled: Vec<String>,
     /// The part of the schedule that is played, where the games follow one.
     pub progress: Option<EventProgress>,
+    /// The kind of stage that its games are of, in words, where no double round robins tell how far it has come.
+    pub(crate) format: Option<&'static str>,
     /// True if a tie between its two engines is played on, and no tie-break asked (rule 3.2).
     pub(crate) is_played_on: bool,
+    /// The shared places whose engines the organisers have to tell apart, whatever the chain says of ties that it leaves.
+    pub(crate) to_be_decided: Vec<u32>,
+    /// The later stage that its other ties go to, as far as something follows from them.
+    pub(crate) settled_by: Option<String>,
 }
 
 /// The treatment of a tie between two engines that are alone.
@@ -83,13 +91,40 @@ pub enum Place {
         rank: u32,
         /// True if other engines have it too.
         tied: bool,
-        /// The criterion that puts it behind the engine before, where both have the same points.
-        by: Option<Criterion>,
+        /// What puts it behind the engine before, where both have the same points.
+        by: Option<PlacedBy>,
     },
     /// Crashed too often: no rank, all games annulled.
     Disqualified,
     /// Withdrawn by its author: no rank.
     Withdrawn,
+}
+
+/// What puts an engine behind another one that has the same points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlacedBy {
+    /// A criterion of the chain.
+    Criterion(Criterion),
+    /// A decision of the organisers.
+    Organisers,
+}
+
+impl PlacedBy {
+    /// Its name for programs.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            PlacedBy::Criterion(criterion) => criterion.id(),
+            PlacedBy::Organisers => "organisers",
+        }
+    }
+
+    /// Its name in a sentence.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            PlacedBy::Criterion(criterion) => criterion.title(),
+            PlacedBy::Organisers => "decided by the organisers",
+        }
+    }
 }
 
 impl Place {
@@ -176,7 +211,7 @@ impl Standings {
                 let place = Place::Ranked {
                     rank: places.len() as u32 + 1,
                     tied: group.engines.len() > 1,
-                    by: group.by,
+                    by: group.by.map(PlacedBy::Criterion),
                 };
                 places.extend(group.engines.into_iter().map(|engine| (engine, place)));
             }
@@ -204,7 +239,10 @@ impl Standings {
             unfinished: field.games().len() - games,
             annulled: Vec::new(),
             progress: EventProgress::of(field),
+            format: None,
             is_played_on,
+            to_be_decided: Vec::new(),
+            settled_by: None,
         }
     }
 
@@ -215,15 +253,19 @@ impl Standings {
             .filter(|rows| rows.len() > 1)
     }
 
-    /// Returns the treatment of engines that are tied here, in words.
-    pub(crate) fn tie_goes_to(&self) -> &'static str {
+    /// Returns the treatment of engines that are tied on a place, in words.
+    pub(crate) fn tie_goes_to(&self, place: Place) -> Cow<'static, str> {
         if self.is_played_on {
-            "pairs of games are played until one engine wins such a pair (rule 3.2)"
-        } else {
-            match self.chain.rest {
-                TiedRest::Organisers => "the organisers decide",
-                TiedRest::Shared => "they share the place",
+            return "pairs of games are played until one engine wins such a pair (rule 3.2)".into();
+        }
+        let is_to_be_decided = place.rank().is_some_and(|rank| self.to_be_decided.contains(&rank));
+        match (&self.settled_by, self.chain.rest) {
+            _ if is_to_be_decided => "the organisers decide".into(),
+            (Some(later), _) => {
+                format!("{later} tells them apart where something follows from it").into()
             }
+            (None, TiedRest::Organisers) => "the organisers decide".into(),
+            (None, TiedRest::Shared) => "they share the place".into(),
         }
     }
 }
@@ -360,7 +402,7 @@ pub(crate) mod tests {
         let standings = standings("a-b =, b-a =, c-a 0, c-b 0, d-c 0", "swiss");
         assert_eq!(told(&standings), "1= a 2, 1= b 2, 3 c 1, 4 d 0");
         assert_eq!(standings.ties().count(), 1);
-        assert_eq!(standings.tie_goes_to(), "they share the place");
+        assert_eq!(standings.tie_goes_to(standings.rows[0].place), "they share the place");
     }
 
     #[test]
@@ -368,7 +410,7 @@ pub(crate) mod tests {
         // a won in fewer moves and so on, but rule 3.2 knows no tie-break for a MiniFinal.
         let standings = standings("a-b 1, b-a =, a-b 0, b-a =", "4k");
         assert_eq!(told(&standings), "1= a 2, 1= b 2");
-        assert!(standings.tie_goes_to().contains("rule 3.2"));
+        assert!(standings.tie_goes_to(standings.rows[0].place).contains("rule 3.2"));
     }
 
     #[test]
@@ -380,13 +422,17 @@ pub(crate) mod tests {
                 Place::Ranked { by, .. } => by,
                 Place::Disqualified | Place::Withdrawn => None,
             };
-            (told(&standings), by, standings.tie_goes_to())
+            (told(&standings), by, standings.tie_goes_to(standings.rows[0].place))
         };
         // Black made the last move of both draws, and a had Black twice.
         let (page, by, _) = told("a-b 1, b-a =, a-b 0, b-a =");
-        assert_eq!((page.as_str(), by), ("1 a 2, 2 b 2", Some(Criterion::RMobility)));
+        assert_eq!(
+            (page.as_str(), by),
+            ("1 a 2, 2 b 2", Some(PlacedBy::Criterion(Criterion::RMobility)))
+        );
         let (page, by, _) = told("a-b 1, b-a 0, b-a 1, a-b =, a-b 0, b-a =");
-        assert_eq!((page.as_str(), by), ("1 a 3, 2 b 3", Some(Criterion::DoubleWins)));
+        let double_wins = Some(PlacedBy::Criterion(Criterion::DoubleWins));
+        assert_eq!((page.as_str(), by), ("1 a 3, 2 b 3", double_wins));
         // Nothing tells these apart (rule 3.1.7).
         let (page, by, then) = told("a-b =, b-a =");
         assert_eq!((page.as_str(), by), ("1= a 1, 1= b 1", None));

@@ -10,7 +10,7 @@ use gate4k::event::field::{Field, FieldBuilder};
 use gate4k::event::pgn_source::PgnSource;
 use gate4k::event::rmobility::{self, Goal, RMobility};
 use gate4k::event::schedule::{BookPolicy, StageSchedule};
-use gate4k::event::standings::{Place, Standings};
+use gate4k::event::standings::{Place, PlacedBy, Standings};
 use gate4k::event::tiebreak::{Criterion, TiebreakChain};
 use gate4k::model::game::listed::ListedGame;
 use gate4k::model::game::result::GameResult;
@@ -136,7 +136,11 @@ fn season_26_pool() {
     assert_eq!(both(Criterion::LostLength), ["103.00", "97.00"]);
     assert_eq!(
         standings.rows[1].place,
-        Place::Ranked { rank: 2, tied: false, by: Some(Criterion::SonnebornBerger) }
+        Place::Ranked {
+            rank: 2,
+            tied: false,
+            by: Some(PlacedBy::Criterion(Criterion::SonnebornBerger))
+        }
     );
     let progress = standings.progress.unwrap();
     assert_eq!((progress.complete, progress.further), (4, 0));
@@ -290,7 +294,7 @@ fn season_28_testing() {
         assert_eq!(figure(&standings, row, Criterion::SonnebornBerger), *sonneborn);
     }
     for row in [3, 9, 10] {
-        let by = Some(Criterion::SonnebornBerger);
+        let by = Some(PlacedBy::Criterion(Criterion::SonnebornBerger));
         let rank = row as u32 + 1;
         assert_eq!(standings.rows[row].place, Place::Ranked { rank, tied: false, by });
     }

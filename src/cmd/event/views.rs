@@ -13,6 +13,7 @@ use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
 use crate::event::stage::Stage;
+use crate::event::stage_table;
 use crate::event::standings::Standings;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
@@ -69,14 +70,7 @@ fn not_begun(event: &Path, why: &str) -> EarlyEnd {
 
 /// The standings of every stage that has begun.
 fn tables(config: &EventConfig, ledger: &Ledger) -> Vec<Standings> {
-    let stages = config.stages.iter().zip(&ledger.stages).enumerate();
-    stages
-        .map(|(number, (stage, state))| {
-            let mut standings = stage.standings(&state.field(stage.crash_limit));
-            standings.annulled = ledger.annulled_in(number);
-            standings
-        })
-        .collect()
+    (0..ledger.stages.len()).filter_map(|stage| stage_table::of(config, ledger, stage)).collect()
 }
 
 /// The progress of a stage, or what it waits for.

@@ -28,6 +28,19 @@ pub(crate) struct BracketLevel {
     pub(crate) matches: Vec<BracketMatch>,
     /// The engines that have no opponent in it and go on.
     pub(crate) free: Vec<String>,
+    /// Its pairs of places in the order of the draw; the winners of two neighbours meet on the next level.
+    pub(crate) slots: Vec<BracketSlot>,
+}
+
+/// A pair of places of a level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BracketSlot {
+    /// The match of this number.
+    Match(u32),
+    /// A side that has no opponent.
+    Bye(Side),
+    /// Nobody on both places.
+    Empty,
 }
 
 /// A match of a bracket.
@@ -127,6 +140,8 @@ struct Drawn {
     own: Vec<(u32, [Source; 2])>,
     /// The sides that have a bye.
     free: Vec<Source>,
+    /// Its pairs of places: a match's number, or the side without an opponent.
+    slots: Vec<Result<u32, Source>>,
     /// The places of the next level.
     next: Vec<Source>,
     /// The match for the third place.
@@ -148,7 +163,7 @@ impl BracketPlan<'_> {
         let mut number = 0;
         let mut levels = Vec::new();
         for round in 1..=rounds {
-            let Drawn { own, free, next, bronze } =
+            let Drawn { own, free, slots, next, bronze } =
                 self.drawn(round == rounds, &places, &mut number);
             sides.extend(own.iter().chain(&bronze).copied());
             let shown = |(number, title, prize): (u32, String, Prize)| {
@@ -183,6 +198,14 @@ impl BracketPlan<'_> {
             });
             levels.push(BracketLevel {
                 title: title(rounds - round).0,
+                slots: slots
+                    .into_iter()
+                    .map(|one| match one.map_err(|side| self.resolved(side, &sides)) {
+                        Ok(number) => BracketSlot::Match(number),
+                        Err(Source::Nobody) => BracketSlot::Empty,
+                        Err(one) => BracketSlot::Bye(side(one, name)),
+                    })
+                    .collect(),
                 matches: titled.chain(third).map(shown).collect(),
                 free: free
                     .into_iter()
@@ -207,22 +230,28 @@ impl BracketPlan<'_> {
             }
         }
         let (mut own, mut free, mut next) = (Vec::new(), Vec::new(), Vec::new());
+        let mut slots = Vec::new();
         for pair in places.chunks(2) {
             let [upper, lower] = pair else { continue };
             match (upper, lower) {
-                (Source::Nobody, Source::Nobody) => next.push(Source::Nobody),
+                (Source::Nobody, Source::Nobody) => {
+                    slots.push(Err(Source::Nobody));
+                    next.push(Source::Nobody);
+                }
                 (Source::Nobody, one) | (one, Source::Nobody) => {
                     free.push(*one);
+                    slots.push(Err(*one));
                     next.push(*one);
                 }
                 _ => {
                     *number += 1;
                     own.push((*number, [*upper, *lower]));
+                    slots.push(Ok(*number));
                     next.push(Source::Winner(*number));
                 }
             }
         }
-        Drawn { own, free, next, bronze }
+        Drawn { own, free, slots, next, bronze }
     }
 
     fn resolved(&self, one: Source, sides: &BTreeMap<u32, [Source; 2]>) -> Source {

@@ -21,13 +21,16 @@ use super::journal::record::{
     JournalRecord, Withdrawn,
 };
 use super::ledger::Ledger;
+use super::stage_table;
 use super::standings::Standings;
 use crate::game::pgn::Style;
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::{GameResult, color_name};
 
-pub(crate) use bracket::{BracketLevel, BracketMatch, BroadcastBracket, Prize, Side, bracket};
+pub(crate) use bracket::{
+    BracketLevel, BracketMatch, BracketSlot, BroadcastBracket, Prize, Side, bracket,
+};
 pub(crate) use follow::{EventChanges, Follower, Running};
 pub(crate) use moves::ShownMove;
 use moves::ShownSoFar;
@@ -68,6 +71,11 @@ pub(crate) struct BroadcastGame {
     pub(crate) killed: Vec<EngineKilled>,
     /// The organisers' decision against it.
     pub(crate) annulled: Option<Annulled>,
+    /// The number of the record that began it, by which games stand in the order of the journal: a clock of the host
+    /// may be set back.
+    pub(crate) began: usize,
+    /// The number of the record that ended it.
+    ended: Option<usize>,
     /// Its moves as far as they were shown.
     shown: ShownSoFar,
 }
@@ -166,6 +174,8 @@ pub(crate) struct Broadcast {
     changed: BTreeSet<GameKey>,
     /// True if more than the moves of games under way has changed.
     has_turned: bool,
+    /// The records so far.
+    records: usize,
 }
 
 impl Broadcast {
@@ -180,6 +190,8 @@ impl Broadcast {
 
     fn note(&mut self, record: &JournalRecord) {
         let mut turned = true;
+        self.records += 1;
+        let number = self.records;
         match record {
             JournalRecord::GameStarted(started) => self.started(started),
             JournalRecord::Ply(ply) => {
@@ -197,6 +209,7 @@ impl Broadcast {
                 if let Some(game) = self.open(&finished.id) {
                     game.killed.extend(killed);
                     game.finished = Some(finished.clone());
+                    game.ended = Some(number);
                 }
             }
             JournalRecord::Interrupted(ruling) => {
@@ -250,6 +263,8 @@ impl Broadcast {
                     rulings: Vec::new(),
                     killed: Vec::new(),
                     annulled: None,
+                    began: self.records,
+                    ended: None,
                     shown: ShownSoFar::default(),
                 };
                 self.games.insert(key, game);
@@ -303,11 +318,9 @@ impl Broadcast {
 
     /// The games that have ended, in the order in which they did.
     pub(crate) fn finished(&self) -> Vec<&BroadcastGame> {
-        let ended =
-            |game: &&BroadcastGame| game.finished.as_ref().map(|finished| finished.at.clone());
         let mut games: Vec<&BroadcastGame> =
             self.games.values().filter(|game| game.finished.is_some()).collect();
-        games.sort_by_key(ended);
+        games.sort_by_key(|game| game.ended);
         games
     }
 
@@ -340,8 +353,7 @@ impl Broadcast {
         let state = self.ledger.stages.get(stage)?;
         let of = config.stages.get(stage)?;
         let field = state.field(of.crash_limit);
-        let mut standings = of.standings(&field);
-        standings.annulled = self.ledger.annulled_in(stage);
+        let standings = stage_table::of(config, &self.ledger, stage)?;
         Some(StageTable { standings, places: field.games().iter().map(|game| game.at).collect() })
     }
 }
@@ -412,6 +424,30 @@ mod tests {
         broadcast.apply(JournalRecord::GameStarted(started(&game))).unwrap();
         let again = &broadcast.games[&key];
         assert!(again.is_open() && again.plies.is_empty() && again.killed.is_empty());
+    }
+
+    /// The host's clock was set back between the two.
+    #[test]
+    fn games_stand_in_the_order_of_the_journal_whatever_the_clock_said() {
+        let mut broadcast = begun();
+        for (round, at) in [(1, "2026-01-02T05:00:00Z"), (2, "2026-01-02T03:00:00Z")] {
+            let mut game = finished("a", "b", RoundGame { round, game: 1 }, "0-1", "e2e4 e7e5");
+            game.at = at.into();
+            broadcast.apply(JournalRecord::GameStarted(started(&game))).unwrap();
+            broadcast.apply(JournalRecord::GameFinished(game)).unwrap();
+        }
+        let rounds = |games: Vec<&BroadcastGame>| -> Vec<u32> {
+            games.iter().map(|game| game.started.round).collect()
+        };
+        assert_eq!(rounds(broadcast.finished()), [1, 2]);
+        let open = [3, 4]
+            .map(|round| finished("a", "b", RoundGame { round, game: 1 }, "0-1", "e2e4 e7e5"));
+        for (game, at) in open.iter().zip(["2026-01-02T05:00:00Z", "2026-01-02T03:00:00Z"]) {
+            let started = GameStarted { at: at.into(), ..started(game) };
+            broadcast.apply(JournalRecord::GameStarted(started)).unwrap();
+        }
+        let first = broadcast.under_way().min_by_key(|game| game.began).unwrap();
+        assert_eq!(first.started.round, 3);
     }
 
     #[test]

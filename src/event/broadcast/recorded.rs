@@ -11,7 +11,7 @@ use pgn_reader::{RawComment, RawTag, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Outcome, Position};
 
-use super::{Broadcast, GameKey};
+use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
 use crate::event::format::Next;
 use crate::event::journal::record::{
@@ -278,7 +278,17 @@ impl Broadcast {
             }
             broadcast.stage_of(config, number, &own).map_err(failed)?;
         }
+        broadcast.in_order_of_time();
         Ok(broadcast)
+    }
+
+    /// Puts the games into the order of the times at which they ended: files tell no other.
+    fn in_order_of_time(&mut self) {
+        let mut games: Vec<&mut BroadcastGame> = self.games.values_mut().collect();
+        games.sort_by_cached_key(|game| game.finished.as_ref().map(|finished| finished.at.clone()));
+        for (number, game) in games.into_iter().enumerate() {
+            game.ended = game.finished.is_some().then_some(number);
+        }
     }
 
     fn begin(&mut self, config: &EventConfig) -> Result<(), String> {

@@ -28,6 +28,7 @@ use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
 use super::schedule::Seat;
 use super::stage::{Ranking, Stage, StageFormat, Updates};
+use super::stage_table;
 use super::standings::Standings;
 use crate::engine::stop::{Stop, StopLevel};
 use crate::model::entry_report::EntryReport;
@@ -422,14 +423,14 @@ impl<'a> Conductor<'a> {
     }
 
     fn standings(&self, stage: &Stage, number: usize) -> Standings {
-        let mut standings = stage.standings(&self.ledger.stages[number].field(stage.crash_limit));
-        standings.annulled = self.ledger.annulled_in(number);
-        standings
+        stage.standings(&self.ledger.stages[number].field(stage.crash_limit))
     }
 
-    fn show_table(&mut self, stage: &Stage, number: usize, moment: TableMoment) {
-        if self.audience.wants_table(moment) {
-            let standings = self.standings(stage, number);
+    fn show_table(&mut self, number: usize, moment: TableMoment) {
+        if !self.audience.wants_table(moment) {
+            return;
+        }
+        if let Some(standings) = stage_table::of(self.config, &self.ledger, number) {
             self.audience.table(&standings, &EventRatings::of(self.config, &self.ledger));
         }
     }
@@ -453,7 +454,7 @@ impl<'a> Conductor<'a> {
         stage: &Stage,
         number: usize,
     ) -> Result<Option<EventOutcome>, EventError> {
-        self.show_table(stage, number, TableMoment::Stage);
+        self.show_table(number, TableMoment::Stage);
         let standings = self.standings(stage, number);
         let ranking = stage.ranking(&standings, &self.ledger.stages[number]);
         if let Some(tied) = self.left_open(stage, &standings, &ranking) {

@@ -321,7 +321,7 @@ impl Conductor<'_> {
             pgn::summary(ending),
             counted(batch.planned, "game"),
         ));
-        self.show_table(batch.stage, batch.number, TableMoment::Game);
+        self.show_table(batch.number, TableMoment::Game);
         Ok(())
     }
 }

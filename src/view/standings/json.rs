@@ -1,5 +1,7 @@
 //! Standings for programs: one versioned document.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -31,7 +33,7 @@ pub(crate) fn json(standings: &Standings) -> impl Serialize {
             .ties()
             .map(|rows| Tie {
                 engines: rows.iter().map(|row| row.engine.name.as_str()).collect(),
-                then: standings.tie_goes_to(),
+                then: standings.tie_goes_to(rows[0].place),
             })
             .collect(),
     }
@@ -111,7 +113,7 @@ struct Game {
 #[derive(Serialize)]
 struct Tie<'a> {
     engines: Vec<&'a str>,
-    then: &'static str,
+    then: Cow<'static, str>,
 }
 
 fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> StandingsLine<'a> {
@@ -125,7 +127,7 @@ fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> StandingsLine<'a>
         rating: row.engine.rating,
         rank,
         tied,
-        decided_by: by.map(|criterion| criterion.id()),
+        decided_by: by.map(|by| by.id()),
         disqualified: row.place == Place::Disqualified,
         withdrawn: row.place == Place::Withdrawn,
         points: row.points.as_f64(),

@@ -113,7 +113,9 @@ fn color(color: Color) -> &'static str {
 fn headline(standings: &Standings) -> String {
     let name = if standings.event.is_empty() { "Standings" } else { &standings.event };
     let mut line = format!("{name}: {}", counted(standings.games, "game"));
-    if let Some(progress) = &standings.progress {
+    if let Some(format) = standings.format {
+        line += &format!(" of {format}");
+    } else if let Some(progress) = &standings.progress {
         let unit = if progress.seats.len() == 2 { "pair" } else { "double round robin" };
         line += &match (progress.complete as usize, progress.further) {
             (complete, 0) => format!(", {}", counted(complete, unit)),
@@ -151,7 +153,7 @@ fn notes(standings: &Standings) -> Vec<String> {
             all(&names),
             rank(&rows[0]).trim_end_matches('='),
             if standings.is_played_on { "" } else { ", level in every tie-break" },
-            standings.tie_goes_to()
+            standings.tie_goes_to(rows[0].place)
         ));
     }
     for row in &standings.rows {
@@ -212,6 +214,21 @@ mod tests {
                 "1 game without a result: not counted"
             ]
         );
+    }
+
+    #[test]
+    fn a_stage_without_double_round_robins_is_named_by_its_format() {
+        let mut swiss = standings("a-b 1, c-d 1", "swiss");
+        swiss.format = Some("a Swiss");
+        assert_eq!(headline(&swiss), "Test: 2 games of a Swiss");
+    }
+
+    #[test]
+    fn a_decided_tie_is_told_as_decided() {
+        let mut decided = standings("a-b =, b-a =", "swiss");
+        let order = ["b", "a"].map(str::to_owned);
+        decided.decide([&order[..]]);
+        assert_eq!(notes(&decided), ["b before a, both 1: decided by the organisers"]);
     }
 
     #[test]

@@ -56,10 +56,20 @@ fn figures(row: &StandingsRow, ratings: &BTreeMap<String, i32>) -> Value {
         "LossAsWhite": row.white.losses,
         "LossAsBlack": row.black.losses,
         "Neustadtl": row.sonneborn_berger.as_f64(),
-        "Performance": if games == 0 { 0.0 } else { 100.0 * points / f64::from(games) },
+        "Performance": performance(row),
         "Strikes": row.crashes,
         "RMobilityScore": row.r_mobility.as_f64(),
     })
+}
+
+/// The share of the points of its games in per cent: what byes gave is no part of them.
+fn performance(row: &StandingsRow) -> f64 {
+    let [wins, draws] =
+        [row.white.wins + row.black.wins, row.white.draws + row.black.draws].map(f64::from);
+    match row.games() {
+        0 => 0.0,
+        games => 100.0 * (wins + draws / 2.0) / f64::from(games),
+    }
 }
 
 /// The games against each opponent that was met.
@@ -109,6 +119,23 @@ fn abbreviations(names: &[&str]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::field::FieldBuilder;
+    use crate::event::standings::Standings;
+    use crate::event::tiebreak::TiebreakChain;
+    use crate::model::game::listed::ListedPlayer;
+    use crate::model::game::listed::tests::listed;
+
+    #[test]
+    fn points_of_byes_are_no_performance() {
+        let mut games = FieldBuilder::default();
+        games.add(&listed("a", "b", GameResult::Draw, "e4 e5"), 0);
+        let a = ListedPlayer { name: "a".into(), rating: None };
+        games.add_bye(&a, 2, 2);
+        let chain = TiebreakChain::named("swiss").unwrap();
+        let standings = Standings::of(&games.finish(), chain);
+        let told = figures(&standings.rows[0], &BTreeMap::new());
+        assert_eq!((&told["Score"], &told["Performance"]), (&json!(2.5), &json!(50.0)));
+    }
 
     #[test]
     fn no_two_engines_have_the_same_letters() {

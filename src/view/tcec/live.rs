@@ -1,11 +1,14 @@
 //! `live.json`: the game that is shown, each move with all that is known of it.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 use shakmaty::fen::Fen;
 use shakmaty::{Board, Color, Role};
 
 use crate::event::broadcast::{BroadcastGame, ShownMove};
 use crate::model::game::score::Score;
+use crate::model::units::whole_millis;
 
 /// The document; the headers are those of the game's PGN.
 pub(super) fn document(game: &BroadcastGame, pgn: &str) -> Value {
@@ -93,9 +96,9 @@ fn squares(uci: &str) -> (&str, &str) {
     (uci.get(..2).unwrap_or_default(), uci.get(2..4).unwrap_or_default())
 }
 
-/// As the event's comments have times.
+/// Whole milliseconds, as the comments of the event's PGN have them.
 fn millis(micros: u64) -> u64 {
-    micros.saturating_add(500) / 1000
+    whole_millis(Duration::from_micros(micros))
 }
 
 /// White's pieces less Black's.
@@ -127,6 +130,11 @@ mod tests {
         let listed = options("Protocol=uci; Threads=1; Book=a=b;");
         assert_eq!(listed[1], json!({ "Name": "Threads", "Value": "1" }));
         assert_eq!(listed[2]["Value"], "a=b");
+    }
+
+    #[test]
+    fn times_are_those_of_the_comments_in_the_pgn() {
+        assert_eq!([999, 1_000, 64_653_999].map(millis), [0, 1, 64_653]);
     }
 
     #[test]

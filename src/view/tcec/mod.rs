@@ -118,7 +118,7 @@ impl Tcec<'_> {
 
     /// The game that is shown.
     fn game(&self) -> Option<&BroadcastGame> {
-        let first = self.broadcast.under_way().min_by_key(|game| &game.started.at);
+        let first = self.broadcast.under_way().min_by_key(|game| game.began);
         first.or_else(|| self.broadcast.finished().last().copied())
     }
 

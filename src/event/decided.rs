@@ -1,0 +1,81 @@
+//! Ties in a table that the organisers decided.
+
+use super::standings::{Place, PlacedBy, Standings, StandingsRow};
+
+impl Standings {
+    /// Ranks the engines of each tie that the organisers have decided: by the last order that names exactly these.
+    pub(crate) fn decide<'a>(&mut self, orders: impl IntoIterator<Item = &'a [String]>) {
+        let orders: Vec<&[String]> = orders.into_iter().collect();
+        let mut columns: Vec<usize> = (0..self.rows.len()).collect();
+        let mut start = 0;
+        while let Some(row) = self.rows.get(start) {
+            let Place::Ranked { rank, tied: true, by } = row.place else {
+                start += 1;
+                continue;
+            };
+            let tied = self.rows[start..].iter().take_while(|row| row.place.rank() == Some(rank));
+            let names: Vec<&String> = tied.map(|row| &row.engine.name).collect();
+            let end = start + names.len();
+            let is_of_these = |order: &&&[String]| {
+                order.len() == names.len() && names.iter().all(|name| order.contains(name))
+            };
+            if let Some(order) = orders.iter().rev().find(is_of_these) {
+                let at = |row: &StandingsRow| {
+                    order.iter().position(|name| *name == row.engine.name).unwrap_or_default()
+                };
+                columns[start..end].sort_by_key(|column| at(&self.rows[*column]));
+                self.rows[start..end].sort_by_key(at);
+                for (below, row) in (0..).zip(&mut self.rows[start..end]) {
+                    let by = if below == 0 { by } else { Some(PlacedBy::Organisers) };
+                    row.place = Place::Ranked { rank: rank + below, tied: false, by };
+                }
+            }
+            start = end;
+        }
+        for row in &mut self.rows {
+            let mut cells = std::mem::take(&mut row.results);
+            row.results =
+                columns.iter().map(|column| std::mem::take(&mut cells[*column])).collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::standings::tests::standings;
+    use super::*;
+
+    fn told(table: &Standings) -> String {
+        let rows = table.rows.iter().map(|row| match row.place {
+            Place::Ranked { rank, tied, .. } => {
+                let shared = if tied { "=" } else { "" };
+                format!("{rank}{shared} {} {}", row.engine.name, row.points)
+            }
+            Place::Disqualified | Place::Withdrawn => format!("- {}", row.engine.name),
+        });
+        rows.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Three in a circle before d, who lost to all of them.
+    #[test]
+    fn a_decided_tie_is_ranked_by_the_organisers() {
+        let mut table = standings("a-b 0, b-c 0, c-a 0, a-d 1, b-d 1, c-d 1", "swiss");
+        assert_eq!(told(&table), "1= a 2, 1= b 2, 1= c 2, 4 d 0");
+        let names = |list: &str| list.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let orders = ["a c b", "c b a", "b a"].map(names);
+        table.decide(orders.iter().map(|order| &order[..]));
+        assert_eq!(told(&table), "1 c 2, 2 b 2, 3 a 2, 4 d 0");
+        let by = |row: usize| match table.rows[row].place {
+            Place::Ranked { by, .. } => by,
+            Place::Disqualified | Place::Withdrawn => None,
+        };
+        let organisers = Some(PlacedBy::Organisers);
+        assert_eq!([0, 1, 2, 3].map(by), [None, organisers, organisers, None]);
+        let row = |row: usize| -> String {
+            let cells = table.rows[row].results.iter();
+            cells.map(|cells| cells.first().map_or('.', |cell| cell.symbol())).collect()
+        };
+        assert_eq!([0, 1, 2, 3].map(row), [".101", "0.11", "10.1", "000."]);
+        assert_eq!(table.ties().count(), 0);
+    }
+}
