@@ -91,6 +91,8 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
         | "slow-games-tidy" => &[Need::Python3],
         "python3-numpy" => &[Need::Xz, Need::Numpy],
         "pypy3" => &[Need::Xz, Need::Pypy3],
+        "cc-from-descriptor" => &[Need::Xz, Need::Bash],
+        "opencl" => &[Need::Xz, Need::OpenCl],
         "process-substitution" => &[Need::Xz, Need::Bash, Need::Python3],
         "perl" => &[Need::Xz, Need::Perl],
         "c-bzip2" => &[Need::Bzip2],
