@@ -417,7 +417,8 @@ pub(crate) struct StandingsArgs {
     /// Whose tie-breaks decide between engines on the same points
     #[arg(long, value_name = "EVENT", value_parser = chain_parser(), default_value = CHAINS[0].name)]
     pub(crate) tiebreaks: &'static TiebreakChain,
-    /// Disqualify an engine that crashed N times and annul all its games (season 17; off in 4k events)
+    /// Disqualify an engine that crashed N times and annul all its games (season 17; off in 4k events; the event's own
+    /// where a journal is counted alone)
     #[arg(long, value_name = "N", value_parser = value::count::<NonZeroU32>)]
     pub(crate) crash_limit: Option<NonZeroU32>,
     /// How to print the result

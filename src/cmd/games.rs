@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::early_end::EarlyEnd;
 use super::tell;
-use crate::event::journal::record::{Bye, StageStarted, Withdrawn};
+use crate::event::config::CountedStage;
+use crate::event::journal::record::{Bye, StageStarted, TieDecision, Withdrawn};
 use crate::event::journal::{self, JournalRecord};
 use crate::event::pgn_source::{PgnError, PgnSource};
-use crate::event::stage::StageFormat;
 use crate::event::{config, journal_games};
 use crate::model::exit::Exit;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
@@ -28,15 +28,20 @@ pub(super) enum Stages {
 pub(super) enum FileItem<'a> {
     /// A game.
     Game(&'a ListedGame),
-    /// A stage of a journal that is wanted alone, with its format: the games of this file so far are not.
-    Stage(Option<StageFormat>),
+    /// A stage of a journal that is wanted alone, with what its event has of it: the games of this file so far are not.
+    Stage(Option<CountedStage>),
     /// A bye in a stage of a journal.
     Bye(&'a ListedPlayer, &'a Bye),
     /// An engine that was withdrawn from a stage of a journal.
     Withdrawn(&'a ListedPlayer, &'a Withdrawn),
+    /// A tie in a stage of a journal that the organisers decided.
+    Decision(TieDecision),
     /// The file with this number has ended.
     End,
 }
+
+/// The records that tell more than a game does itself.
+const WANTED: &[&str] = &["settings", "stage-started", "bye", "withdrawn", "decision"];
 
 /// The finished games of a journal, in one pass: what a game needs besides its record is told before it.
 fn of_journal(
@@ -45,13 +50,16 @@ fn of_journal(
     take: &mut dyn FnMut(FileItem<'_>),
 ) -> Result<(), EarlyEnd> {
     let mut event = String::new();
-    let mut formats = BTreeMap::new();
+    let mut counted = BTreeMap::new();
     let mut begun: Vec<StageStarted> = Vec::new();
-    journal_games::read(file, &["stage-started", "bye", "withdrawn"], &mut |record| {
+    journal_games::read(file, WANTED, &mut |record| {
         match record {
             JournalRecord::Header(header) => {
-                formats = config::formats(&header.settings);
+                counted = config::counted_stages(&header.settings);
                 event = header.event;
+            }
+            JournalRecord::Settings(changed) => {
+                counted = config::counted_stages(&changed.settings);
             }
             JournalRecord::StageStarted(started) => {
                 let alone = match stages {
@@ -60,7 +68,7 @@ fn of_journal(
                     Stages::Named(name) => *name == started.name,
                 };
                 if alone {
-                    take(FileItem::Stage(formats.get(&started.name).cloned()));
+                    take(FileItem::Stage(counted.get(&started.name).cloned()));
                 }
                 begun.push(started);
             }
@@ -76,6 +84,11 @@ fn of_journal(
                     if let Some(bye) = withdrawn.walkover() {
                         take(FileItem::Bye(&stage.player(&bye.engine), &bye));
                     }
+                }
+            }
+            JournalRecord::Decision(decision) => {
+                if begun.get(decision.stage).is_some_and(|stage| is_wanted(stages, stage)) {
+                    take(FileItem::Decision(decision));
                 }
             }
             JournalRecord::GameFinished(game) => {
@@ -123,7 +136,10 @@ pub(super) fn each(
                 match told {
                     FileItem::Game(_) => games += 1,
                     FileItem::Stage(_) => games = 0,
-                    FileItem::Bye(..) | FileItem::Withdrawn(..) | FileItem::End => {}
+                    FileItem::Bye(..)
+                    | FileItem::Withdrawn(..)
+                    | FileItem::Decision(_)
+                    | FileItem::End => {}
                 }
                 take(told, number);
             })?;

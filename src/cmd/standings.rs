@@ -5,18 +5,21 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 
 use super::games::{self, FileItem, Stages};
+use super::tell;
 use crate::cli::{StandingsArgs, StandingsFormat};
 use crate::event::field::FieldBuilder;
-use crate::event::standings::{Standings, TieOfTwo};
+use crate::event::standings::Standings;
 use crate::model::exit::Exit;
 use crate::model::game::ending::Termination;
+use crate::model::words::counted;
 use crate::view::{standings, text};
 
 /// Counts and prints.
 pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let stages = args.stage.clone().map_or(Stages::Last, Stages::Named);
     let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
-    let (mut format, mut annulled, mut withdrawn) = (None, Vec::new(), Vec::new());
+    let (mut stage, mut limit) = (None, None);
+    let (mut annulled, mut withdrawn, mut decided) = (Vec::new(), Vec::new(), Vec::new());
     games::each(&args.files, &stages, |told, number| match told {
         FileItem::Game(game) => {
             if let Termination::Annulled(reason) = &game.record.ending.reason {
@@ -29,8 +32,9 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
         FileItem::Stage(of) => {
             annulled.clear();
             withdrawn.clear();
+            decided.clear();
             file = FieldBuilder::default();
-            format = of;
+            stage = of;
         }
         FileItem::Bye(player, bye) => file.add_bye(player, bye.round, bye.wins),
         FileItem::Withdrawn(player, one) => {
@@ -38,32 +42,45 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
             annulled.push(one.in_words());
             withdrawn.push((one.engine.clone(), one.played));
         }
-        FileItem::End => all.append(std::mem::take(&mut file)),
+        FileItem::Decision(decision) => decided.push(decision.order),
+        FileItem::End => {
+            all.append(std::mem::take(&mut file));
+            limit = limit.or(stage.as_ref().and_then(|stage| stage.crash_limit));
+        }
     })?;
-    let mut counted = {
+    let mut table = {
         let mut field = all.finish();
         for (engine, played) in &withdrawn {
             field.withdraw(engine, *played);
         }
-        if let Some(limit) = args.crash_limit {
+        let is_alone = args.files.len() == 1;
+        if let (None, Some(limit), false) = (args.crash_limit, limit, is_alone) {
+            tell(&format!(
+                "warning: a stage among these disqualifies after {}, which is not applied to games of several files; \
+                 --crash-limit {limit} applies it to all",
+                counted(limit.get(), "crash")
+            ));
+        }
+        if let Some(limit) = args.crash_limit.or(limit.filter(|_| is_alone)) {
             field.disqualify_after(limit.get());
         }
-        // Only a journal by itself tells what its two engines play for.
-        match format {
-            Some(format) if !format.is_match() && args.files.len() == 1 => {
-                Standings::with(&field, args.tiebreaks, TieOfTwo::Broken)
-            }
-            _ => Standings::of(&field, args.tiebreaks),
+        // Only a journal by itself tells what its engines play for.
+        match stage.filter(|_| is_alone) {
+            Some(stage) => stage.format.standings(&field, args.tiebreaks),
+            None => Standings::of(&field, args.tiebreaks),
         }
     };
-    counted.annulled = annulled;
+    if args.files.len() == 1 {
+        table.decide(decided.iter().map(|order| &order[..]));
+    }
+    table.annulled = annulled;
     let page = match args.format {
-        StandingsFormat::Text => standings::text(&counted, text::width()),
-        StandingsFormat::Plain => standings::plain(&counted, text::width()),
-        StandingsFormat::Json => return document(out, &standings::json(&counted)),
-        StandingsFormat::Crosstable => return document(out, &standings::crosstable(&counted)),
-        StandingsFormat::Markdown => standings::markdown(&counted),
-        StandingsFormat::Html => standings::html(&counted),
+        StandingsFormat::Text => standings::text(&table, text::width()),
+        StandingsFormat::Plain => standings::plain(&table, text::width()),
+        StandingsFormat::Json => return document(out, &standings::json(&table)),
+        StandingsFormat::Crosstable => return document(out, &standings::crosstable(&table)),
+        StandingsFormat::Markdown => standings::markdown(&table),
+        StandingsFormat::Html => standings::html(&table),
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)

@@ -292,20 +292,46 @@ mod time {
     }
 }
 
-/// Returns the format of each stage of an event, by the stage's name, as its settings have it; empty where these are of
-/// another kind.
-pub(crate) fn formats(settings: &str) -> BTreeMap<String, StageFormat> {
+/// Returns what standings depend on of each stage of an event, by the stage's name, as its settings have it; empty where
+/// these are of another kind.
+pub(crate) fn counted_stages(settings: &str) -> BTreeMap<String, CountedStage> {
     #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
     struct Stages {
+        crash_limit: Option<NonZeroU32>,
         stage: Vec<One>,
     }
     #[derive(Deserialize)]
     struct One {
         name: String,
         format: Spanned<RawFormat>,
+        #[serde(default)]
+        terms: Terms,
     }
-    let all = toml::from_str::<Stages>(settings).map(|all| all.stage).unwrap_or_default();
-    all.into_iter().filter_map(|one| Some((one.name, stages::format(one.format).ok()?))).collect()
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    struct Terms {
+        crash_limit: Option<NonZeroU32>,
+    }
+    let Ok(Stages { crash_limit, stage }) = toml::from_str::<Stages>(settings) else {
+        return BTreeMap::new();
+    };
+    let counted = |one: One| {
+        let format = stages::format(one.format).ok()?;
+        let crash_limit = one.terms.crash_limit.or(crash_limit);
+        let crash_limit = crash_limit.filter(|_| stages::may_disqualify(&format));
+        Some((one.name, CountedStage { format, crash_limit }))
+    };
+    stage.into_iter().filter_map(counted).collect()
+}
+
+/// What the standings of a stage depend on besides its games.
+#[derive(Clone, Debug)]
+pub(crate) struct CountedStage {
+    /// Its format.
+    pub(crate) format: StageFormat,
+    /// The crashes after which an engine is disqualified in it.
+    pub(crate) crash_limit: Option<NonZeroU32>,
 }
 
 impl EventConfig {

@@ -406,6 +406,11 @@ fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<SeatDraw
     Ok(*draw.get_ref())
 }
 
+/// True if an engine that crashes too often is disqualified in stages of a format, where there is a limit.
+pub(super) fn may_disqualify(format: &StageFormat) -> bool {
+    without_disqualification(format).is_none()
+}
+
 /// Returns the reason why crashes are no more than losses in a format; none in round robins, where the games of all
 /// others stand without those of an engine that is disqualified.
 fn without_disqualification(format: &StageFormat) -> Option<&'static str> {
