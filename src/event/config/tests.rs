@@ -324,7 +324,7 @@ fn the_settings_of_a_journal_tell_where_crashes_disqualify() {
     let settings = "crash-limit = 3\nevent = \"E\"\n\
         [[stage]]\nname = \"P\"\nformat = { round-robin = { doubles = 1 } }\n\
         [[stage]]\nname = \"Q\"\nformat = { round-robin = { doubles = 1 } }\nterms = { crash-limit = 5 }\n\
-        [[stage]]\nname = \"S\"\nformat = { swiss = { rounds = 5 } }\n";
+        [[stage]]\nname = \"S\"\nformat = { swiss = { rounds = 5, pairing = \"dutch\" } }\n";
     let stages = counted_stages(settings);
     let limit = |name: &str| stages[name].crash_limit.map(NonZeroU32::get);
     assert_eq!([limit("P"), limit("Q"), limit("S")], [Some(3), Some(5), None]);
