@@ -68,9 +68,21 @@ pub(crate) enum EventError {
         /// The journals.
         names: String,
     },
-    /// Tables for interruptions.
+    /// Tables that an event names which has not begun.
     #[error(transparent)]
     Tables(#[from] TablesError),
+    /// Tables that an event needs which has begun.
+    #[error(
+        "cannot use the endgame tables in {}: {why}; the event's file is frozen with this folder: put tables (*.rtbw) \
+         there, or make it a link to a folder with them",
+        shown(path)
+    )]
+    FrozenTables {
+        /// The folder.
+        path: PathBuf,
+        /// The reason why they cannot be used.
+        why: String,
+    },
     /// The event file is not the one the journal was begun with.
     #[error(
         "{0} changed since the event began: SHA-256 {now}, it was {before}; put it back (`gate4k event export \
