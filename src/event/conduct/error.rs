@@ -112,6 +112,23 @@ pub(crate) enum EventError {
         /// The sum now.
         now: String,
     },
+    /// An entry was updated, and its turn is later (rule 4.2).
+    #[error(
+        "{what} of {entry} changed since it was frozen: SHA-256 {now}, it was {before}; its turn to be updated is before \
+         {stage} (rule 4.2): put the old one back until the run pauses there"
+    )]
+    UpdatedTooSoon {
+        /// The entry.
+        entry: String,
+        /// The name of the file that changed.
+        what: String,
+        /// The sum in the journal.
+        before: String,
+        /// The sum now.
+        now: String,
+        /// The stage before which it may be updated.
+        stage: String,
+    },
     /// The host failed an engine.
     #[error("the game {game} was broken off: {why}; mend the host, then run the event again")]
     Host {
