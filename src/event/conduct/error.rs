@@ -6,7 +6,7 @@ use crate::event::config::EventConfig;
 use crate::event::history::HistoryError;
 use crate::event::journal::JournalError;
 use crate::event::ledger::Ledger;
-use crate::game::openings::BookError;
+use crate::game::openings::{BookError, BookPlace};
 use crate::game::tables::TablesError;
 use crate::judge::error::CheckError;
 use crate::model::text::shown;
@@ -23,7 +23,19 @@ pub(crate) enum EventError {
     Check(#[from] CheckError),
     /// A stage's openings.
     #[error(transparent)]
-    Book(#[from] BookError),
+    Book(BookError),
+    /// Positions for engines that are told moves only.
+    #[error(
+        "{}, {place} is a position and no list of moves, and the engines of an event are told moves only (rule 7.9), but in \
+         stages of Chess960; use a book of moves (PGN, *.txt, polyglot)",
+        shown(path)
+    )]
+    PositionInBook {
+        /// The book.
+        path: PathBuf,
+        /// The first such opening.
+        place: BookPlace,
+    },
     /// A book that is too small.
     #[error(
         "the stage {stage} needs {}, and {} has {there}; give it a larger book",
@@ -146,6 +158,15 @@ pub(crate) enum EventError {
     /// No thread.
     #[error("cannot start a thread for the games: {0}")]
     Thread(#[from] std::io::Error),
+}
+
+impl From<BookError> for EventError {
+    fn from(error: BookError) -> EventError {
+        match error {
+            BookError::NeedsFen { path, place, .. } => EventError::PositionInBook { path, place },
+            error => EventError::Book(error),
+        }
+    }
 }
 
 impl EventError {
