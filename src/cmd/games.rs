@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::early_end::EarlyEnd;
-use super::tell;
+use super::warn;
 use crate::event::journal::record::{Bye, StageStarted, Withdrawn};
 use crate::event::journal::{self, JournalRecord};
 use crate::event::pgn_source::{PgnError, PgnSource};
@@ -133,7 +133,7 @@ pub(super) fn each(
                 take(FileItem::Game(&game.map_err(unread)?), number);
                 games += 1;
                 for warning in source.warnings() {
-                    tell(&format!("warning: {warning}"));
+                    warn(&warning.to_string());
                 }
             }
         }
