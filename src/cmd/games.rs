@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::early_end::EarlyEnd;
-use super::tell;
+use super::warn;
 use crate::event::config::CountedStage;
 use crate::event::journal::record::{Bye, StageStarted, TieDecision, Withdrawn};
 use crate::event::journal::{self, JournalRecord};
@@ -149,7 +149,7 @@ pub(super) fn each(
                 take(FileItem::Game(&game.map_err(unread)?), number);
                 games += 1;
                 for warning in source.warnings() {
-                    tell(&format!("warning: {warning}"));
+                    warn(&warning.to_string());
                 }
             }
         }

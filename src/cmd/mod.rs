@@ -246,6 +246,12 @@ fn note(message: &str) {
     say(&format!("{bold}note:{bold:#} {message}"));
 }
 
+/// Something odd on standard error, which changes no outcome.
+fn warn(message: &str) {
+    let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+    say(&format!("{yellow}warning:{yellow:#} {}", without_numbers(message)));
+}
+
 /// The message where no entry is named.
 const NO_ENTRY: &str = "no <ENTRY> is named: name a file or a directory";
 

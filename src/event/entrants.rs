@@ -234,6 +234,13 @@ impl Entrant {
 }
 
 impl Trusted {
+    /// Its own options that it is not told, since the event has a value of its own for them.
+    pub(crate) fn overruled(&self, config: &EventConfig) -> Vec<&str> {
+        let is_set =
+            |name: &str| config.options.iter().any(|(set, _)| set.eq_ignore_ascii_case(name));
+        self.options.iter().map(|(name, _)| name.as_str()).filter(|name| is_set(name)).collect()
+    }
+
     /// The sums of the files that its arguments and options name, such as a network or a script, by their paths as they
     /// are written. A log and what an engine learns are its own to change.
     fn files(&self) -> Result<BTreeMap<String, String>, CheckError> {

@@ -7,12 +7,16 @@ use shakmaty_syzygy::{Tablebase, Wdl};
 
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::result::GameResult;
+use crate::model::text::shown;
 
 /// Tables that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TablesError {
     /// The directory cannot be read.
-    #[error("cannot read the endgame tables in {}: {source}; name a directory with *.rtbw files", path.display())]
+    #[error(
+        "cannot read the endgame tables in {}: {source}; name a directory with *.rtbw files",
+        shown(path)
+    )]
     Read {
         /// The directory.
         path: PathBuf,
@@ -20,7 +24,7 @@ pub enum TablesError {
         source: std::io::Error,
     },
     /// The directory holds no tables.
-    #[error("there are no endgame tables in {}; name a directory with *.rtbw files", path.display())]
+    #[error("there are no endgame tables in {}; name a directory with *.rtbw files", shown(path))]
     Empty {
         /// The directory.
         path: PathBuf,
@@ -60,6 +64,11 @@ impl Tables {
     #[must_use]
     pub(crate) fn up_to(self, pieces: usize) -> Tables {
         Tables { most: self.most.min(pieces), ..self }
+    }
+
+    /// The most pieces of a position that is looked up, kings and pawns counted.
+    pub(crate) fn most_pieces(&self) -> usize {
+        self.most
     }
 
     /// The tables' result for a position after a move: nothing while castling is possible, nothing where a

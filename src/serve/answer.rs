@@ -41,6 +41,12 @@ impl Responder {
     }
 }
 
+/// The page of the event, of which there is one from the first look on, unless what it is made of cannot be read.
+const FRONT: &str = "index.html";
+
+/// The words where there is none. They say nothing of the host, which has told the reason to its organisers.
+const NO_PAGES: &str = "the record of this event cannot be read now; come back later\n";
+
 type Body = Either<Full<Bytes>, Channel<Bytes>>;
 
 /// The things that a page may do, whatever strangers have put into its text. The pages say the same, but that each names the one
@@ -74,7 +80,7 @@ pub(super) fn answer(responder: &Responder, question: &Request<Incoming>) -> Res
 
 fn read(responder: &Responder, method: &Method, path: &str, headers: &HeaderMap) -> Response<Body> {
     let name = match path.strip_prefix('/').unwrap_or(path) {
-        "" => "index.html",
+        "" => FRONT,
         name => name,
     };
     if name == "changes" {
@@ -88,10 +94,20 @@ fn read(responder: &Responder, method: &Method, path: &str, headers: &HeaderMap)
         return with_type(Response::new(stream), "text/event-stream");
     }
     // The name is looked up as it stands: there is no path, so none can lead anywhere else.
-    let found = responder.site.borrow().files.get(name).cloned();
+    let (found, has_front) = {
+        let site = responder.site.borrow();
+        (site.files.get(name).cloned(), site.files.contains_key(FRONT))
+    };
     match found {
         Some(stored) => file(&stored, name, method, headers),
-        None => words(StatusCode::NOT_FOUND, "there is no such page; the event is at /\n"),
+        None if has_front => {
+            words(StatusCode::NOT_FOUND, "there is no such page; the event is at /\n")
+        }
+        None => {
+            let mut later = words(StatusCode::SERVICE_UNAVAILABLE, NO_PAGES);
+            later.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("30"));
+            later
+        }
     }
 }
 
@@ -201,6 +217,24 @@ mod tests {
         assert!(!again.headers().contains_key(header::CONTENT_ENCODING));
         let small = ask(&small, &[gzip()]);
         assert!(length(&small) == 2 && !small.headers().contains_key(header::CONTENT_ENCODING));
+    }
+
+    #[test]
+    fn a_site_without_pages_is_unavailable_and_one_with_some_lacks_a_page() {
+        let site = watch::Sender::new(SiteFiles::default());
+        let responder = Responder::new(None, site.subscribe());
+        let ask = |path: &str| read(&responder, &Method::GET, path, &HeaderMap::new());
+        for path in ["/", "/index.html", "/event.json"] {
+            let answer = ask(path);
+            assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE, "{path}");
+            assert_eq!(answer.headers()[header::RETRY_AFTER], "30");
+            assert_eq!(answer.headers()[header::CONTENT_TYPE], "text/plain; charset=utf-8");
+        }
+        let (name, page) = super::super::stored((FRONT.into(), "page".into()));
+        let files = std::sync::Arc::new([(name, page)].into());
+        site.send_modify(|site| site.files = files);
+        assert_eq!(ask("/").status(), StatusCode::OK);
+        assert_eq!(ask("/event.json").status(), StatusCode::NOT_FOUND);
     }
 
     #[test]

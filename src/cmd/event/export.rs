@@ -113,9 +113,21 @@ fn pgn(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
 /// The file that names the files of an exported site, by which the next export knows those that are no more.
 const WRITTEN: &str = ".gate4k-site";
 
-/// Writes a site, and takes away the files of an earlier one that are not among them.
+/// Writes a site, and takes away the files of an earlier one that are not among them. Where a file is in its way that is of
+/// no earlier one, nothing is written.
 fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
     let before = std::fs::read_to_string(dir.join(WRITTEN)).unwrap_or_default();
+    if let Some(name) = foreign(dir, &before, files) {
+        let words = format!(
+            "{} is there, and is no file of an earlier export; name an empty folder, or move it away (nothing was written)",
+            shown(&dir.join(name))
+        );
+        return Err(EarlyEnd::usage(words).into());
+    }
+    make_folder(dir).with_context(|| shown(dir))?;
+    // What an export that was broken off has written is known to the next one.
+    let names = files.iter().map(|(name, _)| name.as_str());
+    keep_list(dir, &before.lines().chain(names).collect())?;
     for (name, text) in files {
         let path = dir.join(name);
         let parent = path.parent().unwrap_or(dir);
@@ -137,9 +149,27 @@ fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
             let _ = std::fs::remove_dir(parent);
         }
     }
-    let list: String = now.iter().map(|name| format!("{name}\n")).collect();
+    keep_list(dir, &now)
+}
+
+/// Writes the list of the files of a site.
+fn keep_list(dir: &Path, names: &BTreeSet<&str>) -> anyhow::Result<()> {
+    let list: String = names.iter().map(|name| format!("{name}\n")).collect();
     let path = dir.join(WRITTEN);
     std::fs::write(&path, list).with_context(|| shown(&path))
+}
+
+/// Returns the first file that a site would overwrite and that is of no earlier one. The earliest sites had no list; their
+/// event's file says what they are.
+fn foreign<'a>(dir: &Path, before: &str, files: &'a [File]) -> Option<&'a str> {
+    let is_listed = !before.is_empty();
+    let event = || std::fs::read_to_string(dir.join("event.json")).unwrap_or_default();
+    if !is_listed && event().contains("\"gate4k-event-1\"") {
+        return None;
+    }
+    let known: BTreeSet<&str> = before.lines().collect();
+    let is_there = |name: &&str| dir.join(name).symlink_metadata().is_ok();
+    files.iter().map(|(name, _)| name.as_str()).filter(|name| !known.contains(name)).find(is_there)
 }
 
 /// True of a name that leads nowhere but below its directory.
@@ -151,6 +181,34 @@ fn is_inside(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_site_does_not_overwrite_what_was_never_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let there = |name: &str| dir.path().join(name);
+        let files: Vec<File> = ["page.js", "index.html", "event.json"]
+            .map(|name| (name.to_owned(), "new".to_owned()))
+            .into();
+        let text = |name: &str| std::fs::read_to_string(there(name)).unwrap();
+        for name in ["event.json", "index.html"] {
+            std::fs::write(there(name), "somebody's").unwrap();
+            let error = write(dir.path(), &files).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("nothing was written"), "{error}");
+            assert_eq!(text(name), "somebody's");
+            assert!(!there("page.js").exists() && !there(WRITTEN).exists());
+            std::fs::remove_file(there(name)).unwrap();
+        }
+        // The earliest sites had no list.
+        std::fs::write(there("index.html"), "old").unwrap();
+        std::fs::write(there("event.json"), "{\"schema\": \"gate4k-event-1\"}").unwrap();
+        write(dir.path(), &files).unwrap();
+        assert_eq!((text("index.html"), text("event.json")), ("new".into(), "new".into()));
+        // A file of somebody in a folder that is a site's stays, too.
+        std::fs::write(there("settings.toml"), "somebody's").unwrap();
+        let more = [("settings.toml".to_owned(), "new".to_owned())];
+        assert!(write(dir.path(), &more).is_err());
+        assert_eq!(text("settings.toml"), "somebody's");
+    }
 
     #[test]
     fn an_earlier_site_leaves_nothing_but_what_is_not_of_it() {

@@ -4,15 +4,17 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::cmd::without_numbers;
-use crate::event::conduct::books;
+use crate::event::conduct::{books, tables};
 use crate::event::config::EventConfig;
+use crate::event::history;
 use crate::event::outlook::{LONG_GAME, outlook};
 use crate::event::stage::Stage;
 use crate::model::exit::Exit;
-use crate::model::text::shown;
-use crate::model::words::counted;
+use crate::model::text::{escape, shown};
+use crate::model::words::{all, counted};
 
-/// Prints each stage; [`Exit::Rejected`] where a book is not there, or is too small.
+/// Prints each stage; [`Exit::Rejected`] where a book is not there or is too small, and where tables or games before the
+/// event cannot be read.
 pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     writeln!(
         out,
@@ -52,7 +54,12 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
             exit = Exit::Rejected;
         }
         games += stage.games;
-        longest += stage.longest;
+        longest = longest.saturating_add(stage.longest);
+    }
+    overruled(config, out)?;
+    let files = [tables(config, out)?, history(config, out)?];
+    if files.contains(&Exit::Rejected) {
+        exit = Exit::Rejected;
     }
     writeln!(
         out,
@@ -89,10 +96,139 @@ fn books(stage: &Stage, out: &mut impl Write) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// `2h 40m`; seconds only where it is less than a minute.
+/// Names the options that an engine is not told, since the event's are told in their place.
+fn overruled(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<()> {
+    for entry in &config.entries {
+        let Some(trusted) = &entry.trusted else { continue };
+        let options = trusted.overruled(config);
+        if !options.is_empty() {
+            let its_own = if options.len() == 1 { "option" } else { "options" };
+            writeln!(
+                out,
+                "{}: its own {its_own} {} will not be told, since the head of the event has a value for all",
+                entry.name,
+                escape(all(&options).as_bytes(), usize::MAX)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints whether the endgame tables can be used.
+fn tables(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
+    match tables::read(config) {
+        Ok(None) => Ok(Exit::Success),
+        Ok(Some(tables)) => {
+            writeln!(out, "endgame tables of up to {}", counted(tables.most_pieces(), "piece"))?;
+            Ok(Exit::Success)
+        }
+        Err(error) => {
+            writeln!(out, "{}", without_numbers(&error.to_string()))?;
+            Ok(Exit::Rejected)
+        }
+    }
+}
+
+/// Prints whether the games before the event can be read.
+fn history(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
+    if config.history.is_empty() {
+        return Ok(Exit::Success);
+    }
+    match history::read(&config.history) {
+        Ok((history, _)) => {
+            let games: u64 = history.files.iter().map(|file| file.games).sum();
+            let games = counted(games, "game");
+            writeln!(out, "{games} before the event for the ratings")?;
+            Ok(Exit::Success)
+        }
+        Err(error) => {
+            writeln!(out, "{}", without_numbers(&error.to_string()))?;
+            Ok(Exit::Rejected)
+        }
+    }
+}
+
+/// `up to 8 days 2h 40m`, never less than the time; seconds only where it is less than a minute.
 fn hours(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let whole = if seconds < 60 { seconds } else { seconds - seconds % 60 };
-    let time = humantime::format_duration(Duration::from_secs(whole)).to_string();
-    format!("up to {}", time.replace("day", " day"))
+    let seconds = time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0));
+    if seconds < 60 {
+        return format!("up to {seconds}s");
+    }
+    let minutes = seconds.div_ceil(60);
+    let (days, hours, minutes) = (minutes / (24 * 60), minutes / 60 % 24, minutes % 60);
+    let mut words = Vec::new();
+    if days > 0 {
+        words.push(counted(days, "day"));
+    }
+    if hours > 0 {
+        words.push(format!("{hours}h"));
+    }
+    if minutes > 0 {
+        words.push(format!("{minutes}m"));
+    }
+    format!("up to {}", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_never_less_than_it_may_take() {
+        let told = |millis| hours(Duration::from_millis(millis));
+        assert_eq!(told(3600), "up to 4s");
+        assert_eq!(told(59_001), "up to 1m");
+        assert_eq!(told(84_000), "up to 2m");
+        assert_eq!(told(12_240_000), "up to 3h 24m");
+        let days = |days: u64| hours(Duration::from_secs(days * 86_400));
+        assert_eq!((days(1), days(74)), ("up to 1 day".into(), "up to 74 days".into()));
+        assert_eq!(hours(Duration::from_secs(8 * 86_400 + 2400)), "up to 8 days 40m");
+    }
+
+    /// The plan of an event of two programs with these lines at its head.
+    fn planned(dir: &std::path::Path, head: &str) -> (Exit, String) {
+        let path = dir.join("event.toml");
+        let text = format!(
+            "event = \"E\"\ntime-control = \"1+1\"\n{head}\n\
+             [[engine]]\nname = \"A\"\ncmd = \"/dev/null\"\noptions = {{ hash = 64, Threads = 2, Contempt = 0 }}\n\
+             [[engine]]\nname = \"B\"\ncmd = \"/dev/null\"\n\
+             [[stage]]\nname = \"S\"\nformat = {{ match = {{ pairs = 1 }} }}\nbook-policy = \"none\"\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let (config, mut out) = (EventConfig::load(&path).unwrap(), Vec::new());
+        let exit = run(&config, &mut out).unwrap();
+        (exit, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn tables_and_games_before_an_event_that_cannot_be_read_are_told_by_its_plan() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("empty")).unwrap();
+        std::fs::write(
+            dir.path().join("a.pgn"),
+            "[White \"a\"]\n[Black \"b\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n",
+        )
+        .unwrap();
+        for (head, right, expected) in [
+            ("", true, "in all 2 games"),
+            ("syzygy = [\"none\"]", false, "cannot read the endgame tables in "),
+            ("syzygy = [\"empty\"]", false, "there are no endgame tables in "),
+            ("history = [\"none.pgn\"]", false, "none.pgn"),
+            ("history = [\"a.pgn\"]", true, "1 game before the event for the ratings"),
+        ] {
+            let (exit, told) = planned(dir.path(), head);
+            assert!(told.contains(expected) && !told.contains("os error"), "{told}");
+            assert_eq!(exit == Exit::Success, right, "{told}");
+        }
+    }
+
+    #[test]
+    fn options_that_an_engine_is_not_told_are_named_by_the_plan() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_, told) = planned(dir.path(), "hash = 16\nthreads = 1");
+        assert!(told.contains("A: its own options Threads and hash will not be told"), "{told}");
+        let (_, told) = planned(dir.path(), "threads = 1");
+        assert!(told.contains("A: its own option Threads will not"), "{told}");
+        assert!(!planned(dir.path(), "").1.contains("its own"));
+    }
 }

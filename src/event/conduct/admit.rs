@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::{Conductor, EventError, EventOutcome, unchanged};
 use crate::engine::stop::StopLevel;
+use crate::event::config::EventConfig;
 use crate::event::draw;
 use crate::event::entrants::{Admission, Entrant, Judges, now};
 use crate::event::gate::Gate;
 use crate::event::journal::record::{GateReceipt, JournalRecord, Update};
+use crate::event::ledger::Ledger;
 use crate::event::stage::Updates;
 use crate::model::text::shown;
 use crate::model::verdict::Verdict;
@@ -39,7 +41,8 @@ impl Conductor<'_> {
             match self.ledger.receipts.get(&entry.name) {
                 Some(receipt) if receipt.frozen.difference(&entrant.frozen).is_none() => {}
                 Some(receipt) if !may_update.contains(&entry.name) => {
-                    unchanged(&entry.name, &receipt.frozen, &entrant.frozen)?;
+                    let refused = unchanged(&entry.name, &receipt.frozen, &entrant.frozen);
+                    refused.map_err(|error| self.with_its_turn(error))?;
                 }
                 _ => new.push(entrants.len()),
             }
@@ -132,5 +135,74 @@ impl Conductor<'_> {
             Some(_) => draw::drawn(self.config, &self.ledger, number).seats,
             None => Vec::new(),
         }
+    }
+
+    /// Tells of an entry that was changed too soon before which stage it may be updated.
+    fn with_its_turn(&self, error: EventError) -> EventError {
+        match error {
+            EventError::EntryChanged { entry, what, before, now } => {
+                match turn(self.config, &self.ledger, &entry).map(str::to_owned) {
+                    Some(stage) => EventError::UpdatedTooSoon { entry, what, before, now, stage },
+                    None => EventError::EntryChanged { entry, what, before, now },
+                }
+            }
+            error => error,
+        }
+    }
+}
+
+/// The next stage before which an entry may be updated; none where there is none, or its seats are not known yet.
+fn turn<'a>(config: &'a EventConfig, ledger: &Ledger, entry: &str) -> Option<&'a str> {
+    let to_come = config.stages.iter().enumerate().skip(ledger.stages.len());
+    let plays = |number| draw::drawn(config, ledger, number).seats.iter().any(|seat| seat == entry);
+    let mut its_own =
+        to_come.filter(|(number, stage)| stage.updates == Updates::Allowed && plays(*number));
+    its_own.next().map(|(_, stage)| stage.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::journal::record::{StageFinished, StageStarted};
+
+    /// Of four engines the first two play in 2a, the others in 2b, and the best of both in 3.
+    #[test]
+    fn an_entry_that_was_updated_too_soon_is_told_its_turn() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut text = "event = \"E\"\ntime-control = \"1+1\"\n".to_owned();
+        for name in ["A", "B", "C", "D"] {
+            text += &format!("[[engine]]\nname = {name:?}\ncmd = \"/dev/null\"\n");
+        }
+        for (name, from) in [
+            ("1", ""),
+            ("2a", "from = \"1:1..2\"\nupdates = true\n"),
+            ("2b", "from = \"1:3..4\"\nupdates = true\n"),
+            ("3", "from = [\"2a:1\", \"2b:1\"]\nupdates = true\n"),
+        ] {
+            text += &format!(
+                "[[stage]]\nname = {name:?}\nformat = {{ round-robin = {{ doubles = 1 }} }}\nbook-policy = \"none\"\n\
+                 ties = \"4k\"\n{from}"
+            );
+        }
+        let path = dir.path().join("event.toml");
+        std::fs::write(&path, text).unwrap();
+        let config = EventConfig::load(&path).unwrap();
+        let names = ["A", "B", "C", "D"].map(str::to_owned);
+        let mut ledger = Ledger::default();
+        let stage = |ledger: &mut Ledger, number: usize, seats: &[String]| {
+            let name = config.stages[number].name.clone();
+            let started =
+                StageStarted { stage: number, name, seats: seats.to_vec(), ..Default::default() };
+            ledger.apply(JournalRecord::StageStarted(started)).unwrap();
+            let places: Vec<Vec<String>> = seats.iter().map(|name| vec![name.clone()]).collect();
+            let finished = StageFinished::of(number, &places, seats.to_vec());
+            ledger.apply(JournalRecord::StageFinished(finished)).unwrap();
+        };
+        let turns = |ledger: &Ledger| names.each_ref().map(|name| turn(&config, ledger, name));
+        assert_eq!(turns(&ledger), [None; 4]);
+        stage(&mut ledger, 0, &names);
+        assert_eq!(turns(&ledger), [Some("2a"), Some("2a"), Some("2b"), Some("2b")]);
+        stage(&mut ledger, 1, &names[..2]);
+        assert_eq!(turns(&ledger), [Some("3"), None, Some("2b"), Some("2b")]);
     }
 }

@@ -9,7 +9,7 @@ use crate::event::format;
 use crate::event::journal::record::FrozenBook;
 use crate::event::recorder::uci;
 use crate::event::stage::{Stage, StageFormat};
-use crate::game::openings::{Book, BookError, BookOrder, BookPart};
+use crate::game::openings::{Book, BookOrder, BookPart};
 use crate::model::game::opening::Opening;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
@@ -220,7 +220,7 @@ const SPARE: usize = 500;
 ///
 /// # Errors
 /// When they cannot be read, or not be told to entries.
-pub(crate) fn read(stage: &Stage) -> Result<Option<StageBook>, BookError> {
+pub(crate) fn read(stage: &Stage) -> Result<Option<StageBook>, EventError> {
     let (openings, variant) = (stage.openings(), stage.variant);
     if openings == 0 {
         return Ok(None);
@@ -238,7 +238,7 @@ pub(crate) fn read(stage: &Stage) -> Result<Option<StageBook>, BookError> {
         let most = if is_table { needed } else { usize::MAX };
         let book = Book::read(path, BookPart { most, ..wanted })?;
         if !variant.is_chess960() {
-            book.require_move_lists("a 4k entry")?;
+            book.require_move_lists("an engine of an event")?;
         }
         files.push(book);
     }
@@ -297,6 +297,22 @@ mod tests {
         assert_eq!(moves, "a2a3 b2b3 e2e3 f2f3 g2g3 a2a3 b2b3 h2h3 f2f3");
         let (_, moves) = read_of(cup(false), 4, &["a3 b3 c3 d3 e3 f3 g3"]);
         assert_eq!(moves, "a2a3 b2b3 c2c3 d2d3 e2e3 f2f3 g2g3");
+    }
+
+    /// Engines that are trusted are told the same as all others, and no key of the file would change that.
+    #[test]
+    fn positions_are_refused_with_the_words_of_an_event() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("book.epd");
+        std::fs::write(&path, "4k3/8/8/8/8/8/4P3/4K3 w - -\n").unwrap();
+        let of = MatchFormat { pairs: NonZeroU32::MIN, early: false, then: Vec::new() };
+        let policy = crate::event::schedule::BookPolicy::EachDouble;
+        let format = StageFormat::Of(Format::Match(of));
+        let stage = Stage { seats: 2, books: vec![path], policy, ..stage(format) };
+        let Err(error) = read(&stage) else { panic!("a position is no list of moves") };
+        let error = error.to_string();
+        assert!(error.contains("opening 1 is a position"), "{error}");
+        assert!(error.contains("engines of an event") && !error.contains("fen=yes"), "{error}");
     }
 
     /// Leagues, rule 7.5: further openings are of other books.

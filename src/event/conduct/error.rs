@@ -6,7 +6,7 @@ use crate::event::config::EventConfig;
 use crate::event::history::HistoryError;
 use crate::event::journal::JournalError;
 use crate::event::ledger::Ledger;
-use crate::game::openings::BookError;
+use crate::game::openings::{BookError, BookPlace};
 use crate::game::tables::TablesError;
 use crate::judge::error::CheckError;
 use crate::model::text::shown;
@@ -23,7 +23,19 @@ pub(crate) enum EventError {
     Check(#[from] CheckError),
     /// A stage's openings.
     #[error(transparent)]
-    Book(#[from] BookError),
+    Book(BookError),
+    /// Positions for engines that are told moves only.
+    #[error(
+        "{}, {place} is a position and no list of moves, and the engines of an event are told moves only (rule 7.9), but in \
+         stages of Chess960; use a book of moves (PGN, *.txt, polyglot)",
+        shown(path)
+    )]
+    PositionInBook {
+        /// The book.
+        path: PathBuf,
+        /// The first such opening.
+        place: BookPlace,
+    },
     /// A book that is too small.
     #[error(
         "the stage {stage} needs {}, and {} has {there}; give it a larger book",
@@ -68,9 +80,21 @@ pub(crate) enum EventError {
         /// The journals.
         names: String,
     },
-    /// Tables for interruptions.
+    /// Tables that an event names which has not begun.
     #[error(transparent)]
     Tables(#[from] TablesError),
+    /// Tables that an event needs which has begun.
+    #[error(
+        "cannot use the endgame tables in {}: {why}; the event's file is frozen with this folder: put tables (*.rtbw) \
+         there, or make it a link to a folder with them",
+        shown(path)
+    )]
+    FrozenTables {
+        /// The folder.
+        path: PathBuf,
+        /// The reason why they cannot be used.
+        why: String,
+    },
     /// The event file is not the one the journal was begun with.
     #[error(
         "{0} changed since the event began: SHA-256 {now}, it was {before}; put it back (`gate4k event export \
@@ -100,6 +124,23 @@ pub(crate) enum EventError {
         /// The sum now.
         now: String,
     },
+    /// An entry was updated, and its turn is later (rule 4.2).
+    #[error(
+        "{what} of {entry} changed since it was frozen: SHA-256 {now}, it was {before}; its turn to be updated is before \
+         {stage} (rule 4.2): put the old one back until the run pauses there"
+    )]
+    UpdatedTooSoon {
+        /// The entry.
+        entry: String,
+        /// The name of the file that changed.
+        what: String,
+        /// The sum in the journal.
+        before: String,
+        /// The sum now.
+        now: String,
+        /// The stage before which it may be updated.
+        stage: String,
+    },
     /// The host failed an engine.
     #[error("the game {game} was broken off: {why}; mend the host, then run the event again")]
     Host {
@@ -117,6 +158,15 @@ pub(crate) enum EventError {
     /// No thread.
     #[error("cannot start a thread for the games: {0}")]
     Thread(#[from] std::io::Error),
+}
+
+impl From<BookError> for EventError {
+    fn from(error: BookError) -> EventError {
+        match error {
+            BookError::NeedsFen { path, place, .. } => EventError::PositionInBook { path, place },
+            error => EventError::Book(error),
+        }
+    }
 }
 
 impl EventError {

@@ -7,6 +7,7 @@ mod decide;
 mod error;
 mod play;
 mod settle;
+pub(crate) mod tables;
 mod withdraw;
 
 use std::collections::{BTreeSet, HashMap};
@@ -130,6 +131,7 @@ pub(crate) fn run(
         return Ok(EventOutcome::Over { winners: conductor.ledger.winners.clone() });
     }
     let _ = std::fs::remove_file(config.pause_marker());
+    conductor.tables_are_there()?;
     conductor.books()?;
     conductor.history()?;
     let engines = match conductor.entrants()? {

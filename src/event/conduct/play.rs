@@ -15,7 +15,6 @@ use crate::event::stage::Stage;
 use crate::event::terms::AskTables;
 use crate::game::clock::Patience;
 use crate::game::pgn;
-use crate::game::tables::Tables;
 use crate::model::game::ending::Termination;
 use crate::model::game::opening::Opening;
 use crate::model::game::record::Resume;
@@ -93,7 +92,7 @@ impl Conductor<'_> {
         // All games of a batch have one clock: a further part of a match is due when all before it is played.
         let control = due.first().map_or(terms.control, |due| batch.stage.control(due.at));
         let tables = match terms.tables {
-            AskTables::All => Some(Tables::open(&config.syzygy)?),
+            AskTables::All => self.tables()?,
             AskTables::Interrupted => None,
         };
         let at = |engine: &Arc<Engine>| match engine.control == control {

@@ -9,7 +9,6 @@ use crate::event::interrupted::{self, Continuation};
 use crate::event::journal::record::{GameStarted, JournalRecord};
 use crate::event::recorder::{ResumedGame, from_clocks};
 use crate::game::pgn;
-use crate::game::tables::Tables;
 use crate::model::game::record::Resume;
 
 impl Conductor<'_> {
@@ -23,10 +22,7 @@ impl Conductor<'_> {
         if open.is_empty() {
             return Ok(());
         }
-        let tables = match &self.config.syzygy[..] {
-            [] => None,
-            directories => Some(Tables::open(directories)?),
-        };
+        let tables = self.tables()?;
         for (id, game) in open {
             let broken = ResumedGame::replay(&game, self.config).map_err(EventError::State)?;
             if self.had_ended(&game.started, &broken)? {

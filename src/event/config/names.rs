@@ -1,11 +1,12 @@
 //! Names in an event file: of the event, of its stages and of its entries. They stand in ids, tables, pages and PGN tags.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 
 use crate::model::source_place::TextMistake;
-use crate::model::text::escape;
+use crate::model::text::{escape, shown};
 
 /// The longest name, in characters: an event's and a stage's fit into one PGN tag.
 const NAME_CHARS: usize = 90;
@@ -64,6 +65,16 @@ pub(super) fn checked(
     wrong: fn(&str) -> Option<String>,
 ) -> Result<(), TextMistake> {
     wrong(name.get_ref()).map_or(Ok(()), |what| Err((name.span(), what)))
+}
+
+/// The reason why the members of a directory cannot be told: a name that is no UTF-8, escaped.
+pub(super) fn unreadable(directory: &Path) -> String {
+    let names = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let odd = names.map(|one| PathBuf::from(one.file_name())).find(|name| name.to_str().is_none());
+    match odd {
+        Some(name) => format!("the name {} in it is no UTF-8; rename it", shown(&name)),
+        None => "it changed while it was read; try again".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::names::distinct;
+use super::names::{distinct, unreadable};
 use super::{frd, leagues};
 use crate::batch::discover;
 use crate::model::text::shown;
@@ -26,7 +26,7 @@ pub(crate) enum NoEntries {
     Engines(#[from] SpecError),
     /// There are fewer than the event needs.
     #[error(
-        "there are not {least} engines in {}; put each in a file or directory of its own there, named as it \
+        "there are not {least} engines in {}{why}; put each in a file or directory of its own there, named as it \
          shall be called",
         shown(path)
     )]
@@ -35,6 +35,8 @@ pub(crate) enum NoEntries {
         path: PathBuf,
         /// The least number of engines.
         least: usize,
+        /// The reason why the event needs as many, behind a comma; empty where it is plain.
+        why: &'static str,
     },
 }
 
@@ -424,7 +426,7 @@ impl Contestants<'_> {
         std::fs::read_dir(entries).map_err(failed)?;
         // With a slash behind it, a link stands for its directory.
         let found = discover::members(&entries.join(""))
-            .ok_or_else(|| failed(std::io::Error::other("a name in it is no UTF-8")))?;
+            .ok_or_else(|| failed(std::io::Error::other(unreadable(entries))))?;
         let called = |path: PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             RequestedEngine { name, ..spec::entry(path) }
@@ -451,14 +453,20 @@ pub(crate) fn template(
     books: &[PathBuf],
 ) -> Result<String, NoEntries> {
     let found = contestants.engines()?;
-    let least = match like {
-        EventTemplate::Frd => frd::LEAST,
-        EventTemplate::Leagues => leagues::LEAST,
-        EventTemplate::Season17 => leagues::LEAST_17,
-        _ => 2,
+    let (least, why) = match like {
+        EventTemplate::FourK => (2, ""),
+        EventTemplate::Swiss => (13, ", and in its 12 rounds everybody meets somebody else"),
+        EventTemplate::Cup => (32, ", which its bracket has places for"),
+        EventTemplate::CupOlder => {
+            (9, ", and its five books are those of a bracket of more than eight")
+        }
+        EventTemplate::Ntcec => (16, ", and as many go on from its first stage"),
+        EventTemplate::Frd => (frd::LEAST, ""),
+        EventTemplate::Leagues => (leagues::LEAST, ""),
+        EventTemplate::Season17 => (leagues::LEAST_17, ""),
     };
     if found.len() < least {
-        return Err(NoEntries::TooFew { path: contestants.path(), least });
+        return Err(NoEntries::TooFew { path: contestants.path(), least, why });
     }
     let TemplateParts { event, clock, draws, stages } = like.shape();
     let is_4k = like == EventTemplate::FourK;

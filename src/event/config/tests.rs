@@ -201,6 +201,40 @@ fn every_event_that_can_be_written_can_be_played() {
     }
 }
 
+#[test]
+fn an_event_is_not_written_for_fewer_engines_than_can_play_it() {
+    for (like, least) in [
+        (EventTemplate::Swiss, 13),
+        (EventTemplate::Cup, 32),
+        (EventTemplate::CupOlder, 9),
+        (EventTemplate::Ntcec, 16),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let entries = dir.path().join("entries");
+        std::fs::create_dir(&entries).unwrap();
+        let add = |number: usize| std::fs::write(entries.join(format!("e{number}")), "x").unwrap();
+        (1..least).for_each(add);
+        let write = || template(like, Contestants::Directory(&entries), dir.path(), &[]);
+        let error = write().unwrap_err().to_string();
+        assert!(error.contains(&format!("there are not {least} engines")), "{error}");
+        add(least);
+        let path = dir.path().join("event.toml");
+        std::fs::write(&path, write().unwrap()).unwrap();
+        assert!(EventConfig::load(&path).is_ok(), "{like:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_no_utf_8_is_shown_where_no_event_is_written_for_it() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a"), "x").unwrap();
+    std::fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"od\xffd")), "x").unwrap();
+    let entries = Contestants::Directory(dir.path());
+    let error = template(EventTemplate::FourK, entries, dir.path(), &[]).unwrap_err().to_string();
+    assert!(error.contains("the name od\\xffd in it is no UTF-8"), "{error}");
+}
+
 /// In the comment above it, by number, or in nTCEC by the title of its section.
 fn every_line_of_the_head_names_its_rule(text: &str) {
     let head = text.lines().take_while(|line| !line.starts_with("[["));
@@ -238,13 +272,9 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     let text = text.replace("OWN", &own.to_string_lossy());
     std::fs::write(&json, &text).unwrap();
     let written =
-        template(EventTemplate::Swiss, Contestants::File(&json), dir.path(), &[]).unwrap();
+        template(EventTemplate::FourK, Contestants::File(&json), dir.path(), &[]).unwrap();
     let path = dir.path().join("event.toml");
-    std::fs::write(
-        &path,
-        written.replace("rounds = 12", "rounds = 1").replace(", sections = 6", ""),
-    )
-    .unwrap();
+    std::fs::write(&path, &written).unwrap();
     let config = EventConfig::load(&path).unwrap();
     let [alpha, beta] = &config.entries[..] else { panic!("two engines") };
     assert_eq!((&*alpha.name, &*beta.name), ("Alpha", "Beta"));
@@ -257,7 +287,7 @@ fn engines_come_from_cutechess_with_their_directories_arguments_and_options() {
     assert_eq!(trusted.options, [option("Hash", "16"), option("Own Book", "false")]);
     std::fs::write(&json, text.replace("\"uci\"", "\"xboard\"")).unwrap();
     let error =
-        template(EventTemplate::Swiss, Contestants::File(&json), dir.path(), &[]).unwrap_err();
+        template(EventTemplate::FourK, Contestants::File(&json), dir.path(), &[]).unwrap_err();
     assert!(error.to_string().contains("does not speak UCI"), "{error}");
 }
 

@@ -41,9 +41,15 @@ pub(crate) enum Format {
     Playoff(playoff::Playoff),
 }
 
+/// The most engines of a stage.
+const MOST_SEATS: usize = 1000;
+
 impl Format {
     /// Returns the reason why so many seats cannot play it; none where they can.
     pub(crate) fn refusal(&self, seats: usize) -> Option<String> {
+        if let Some(far_too_many) = self.beyond_any_field() {
+            return Some(far_too_many);
+        }
         let (is_right, wanted) = match self {
             Format::RoundRobin(_) => {
                 ((2..=1000).contains(&seats), "a round robin is of 2 to 1000".to_owned())
@@ -76,6 +82,22 @@ impl Format {
             }
         };
         (!is_right).then(|| format!("{wanted} engines, and here are {seats}"))
+    }
+
+    /// Returns the reason why no number of seats can play it; none where some can.
+    fn beyond_any_field(&self) -> Option<String> {
+        let most = MOST_SEATS - 1;
+        match self {
+            Format::Swiss(Swiss { rounds, .. }) | Format::Dutch(Dutch { rounds })
+                if rounds.get() as usize > most =>
+            {
+                Some(format!("a Swiss has {most} rounds at most, and not {rounds}"))
+            }
+            Format::Playoff(playoff) if playoff.spots.get() as usize > most => {
+                Some(format!("a playoff is for {most} spots at most, and not {}", playoff.spots))
+            }
+            _ => None,
+        }
     }
 
     /// The openings that it needs, each encounter its own; those of a tie that is played on left out.
@@ -142,5 +164,26 @@ impl Format {
             Format::Knockout(format) => format.next(seats, past),
             Format::Playoff(format) => format.next(seats, past),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_field_can_play_is_refused_as_such() {
+        let (few, many) = (NonZeroU32::MIN.saturating_add(3), NonZeroU32::MAX);
+        let swiss = |rounds| {
+            let (games, sections) = (NonZeroU32::MIN, NonZeroU32::MIN);
+            Format::Swiss(Swiss { rounds, games, sections })
+        };
+        for format in [swiss(many), Format::Dutch(Dutch { rounds: many })] {
+            let told = format.refusal(4).unwrap();
+            assert_eq!(told, "a Swiss has 999 rounds at most, and not 4294967295");
+        }
+        let told = swiss(few).refusal(4).unwrap();
+        assert_eq!(told, "a Swiss of 4 rounds is of 5 to 1000 engines, and here are 4");
+        assert_eq!(swiss(few).refusal(5), None);
     }
 }
