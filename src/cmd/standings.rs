@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 
 use super::games::{self, FileItem, Stages};
-use super::tell;
+use super::warn;
 use crate::cli::{StandingsArgs, StandingsFormat};
 use crate::event::field::FieldBuilder;
 use crate::event::standings::Standings;
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
         }
         let is_alone = args.files.len() == 1;
         if let (None, Some(limit), false) = (args.crash_limit, limit, is_alone) {
-            tell(&format!(
-                "warning: a stage among these disqualifies after {}, which is not applied to games of several files; \
+            warn(&format!(
+                "a stage among these disqualifies after {}, which is not applied to games of several files; \
                  --crash-limit {limit} applies it to all",
                 counted(limit.get(), "crash")
             ));

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 /// A line means that the engine has ended, and its number may be another's.
-const SCRIPT: &str = "trap '' HUP INT TERM QUIT\nread -r word || kill -KILL -- \"-$1\"\n";
+const SCRIPT: &str = "trap '' HUP INT TERM QUIT\nread -r word || kill -s KILL -- \"-$1\"\n";
 
 /// A waiting shell; none where the host has no shell to start.
 #[derive(Debug)]

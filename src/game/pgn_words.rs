@@ -110,14 +110,12 @@ fn is_known(word: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(word) else { return false };
     let text = text.replace(['–', '—'], "-");
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_castling = ["0-0-0", "0-0"].contains(&text.trim_end_matches(['+', '#']));
-    let is_glyph = text.chars().all(|c| "+-=/~#".contains(c));
+    // Glyphs, and what may be meant for a result: a game without one is told by those who read it.
+    let is_no_move = text.chars().all(|c| "+-=/~#".contains(c) || c.is_ascii_digit());
     let is_move = |text: &str| SanPlus::from_ascii(text.as_bytes()).is_ok();
-    is_glyph
-        || number.is_empty()
+    is_no_move
         || text.strip_prefix('$').is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
-        || ["1-0", "0-1", "1/2-1/2", "½-½"].contains(&&*text)
-        || is_castling
+        || text == "½-½"
         || NOTES.contains(&&*text)
         || is_move(&text)
         || (number.starts_with(|c: char| c.is_ascii_alphabetic()) && is_move(number))
@@ -149,15 +147,14 @@ mod tests {
         let game = "\u{feff}[Event \"e2-e4 foo\"]\n\n1. e4 {e2-e4, foo} e5 2.Nf3! Nc6?! 3. O-O-O+ (foo bar (x) {)} y) \
                     0-0 4... exd6 e.p. 5. e8=Q# $12 +- = N ; rest of the line\n6. Rdxd1$4 Qh4e1 *\n\n[Event \"x\"]\n1-0";
         assert_eq!(told(game), Vec::<String>::new());
-        for result in ["1-0", "0-1", "1/2-1/2", "*", "1–0", "½-½", "12e4", "--"] {
+        for result in ["1-0", "0-1", "1/2-1/2", "*", "1–0", "½-½", "12e4", "--", "1/2", "0-2"] {
             assert_eq!(told(result), Vec::<String>::new(), "{result}");
         }
     }
 
     #[test]
     fn a_word_that_the_parser_passes_over_is_told() {
-        for word in ["e2-e4", "foo", "exd6e.p.", "@@@", "♘f3", "xyz", "Nf3+-x", "mate", "1/2", "$x"]
-        {
+        for word in ["e2-e4", "foo", "exd6e.p.", "@@@", "♘f3", "xyz", "Nf3+-x", "mate", "$x"] {
             assert_eq!(told(&format!("1. d4 d5 2. {word} *")), [word], "{word}");
             assert_eq!(told(&format!("1. d4 d5 2. {word}")), [word], "{word}");
         }

@@ -43,6 +43,9 @@ struct MainLine {
 /// The longest comment that is looked at as one, in bytes.
 const COMMENT_BYTES: usize = 1 << 12;
 
+/// The words for a file that is none.
+const NO_PGN: &str = "it has neither tags nor moves; is the file a PGN?";
+
 /// The longest name of an opening that is kept, in characters.
 const NAME_CHARS: usize = 200;
 
@@ -136,6 +139,10 @@ impl Visitor for MainLine {
 
     fn comment(&mut self, line: &mut Line, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
         match unread(comment.as_bytes()) {
+            // Anything is a PGN to its parser.
+            Some(_) if line.tags == 0 && line.moves.is_empty() => {
+                ControlFlow::Break(Err(NO_PGN.to_owned()))
+            }
             Some(word) => ControlFlow::Break(Err(format!(
                 "{word} is no move in SAN, after {} plies",
                 line.moves.len()
@@ -147,7 +154,7 @@ impl Visitor for MainLine {
     fn end_game(&mut self, mut line: Line) -> Self::Output {
         // Anything is a PGN to its parser, and this would be the classical position.
         if line.tags == 0 && line.moves.is_empty() {
-            return Err("it has neither tags nor moves; is the file a PGN?".to_owned());
+            return Err(NO_PGN.to_owned());
         }
         Ok(finish(&mut line))
     }
@@ -199,9 +206,10 @@ mod tests {
 
     #[test]
     fn a_word_that_is_no_move_is_refused_and_not_passed_over() {
-        for (book, word) in
-            [("1. e2-e4 e7-e5 2. Nf3 *", "e2-e4"), ("1. d4 d5 2. c4 foo e6 *", "foo")]
-        {
+        for (book, word) in [
+            ("[Event \"x\"]\n\n1. e2-e4 e7-e5 2. Nf3 *", "e2-e4"),
+            ("1. d4 d5 2. c4 foo e6 *", "foo"),
+        ] {
             let (_, what) = read(book.as_bytes(), all()).unwrap_err();
             assert!(what.starts_with(&format!("{word} is no move in SAN")), "{what}");
         }
