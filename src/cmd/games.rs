@@ -86,10 +86,10 @@ fn of_journal(
                     }
                 }
             }
-            JournalRecord::Decision(decision) => {
-                if begun.get(decision.stage).is_some_and(|stage| is_wanted(stages, stage)) {
-                    take(FileItem::Decision(decision));
-                }
+            JournalRecord::Decision(decision)
+                if begun.get(decision.stage).is_some_and(|stage| is_wanted(stages, stage)) =>
+            {
+                take(FileItem::Decision(decision));
             }
             JournalRecord::GameFinished(game) => {
                 let stage = begun
