@@ -44,7 +44,7 @@ fn a_crash_is_a_loss_and_the_engine_comes_back() {
 }
 
 fn engines_end_with_a_match_that_is_killed() {
-    let table = Table::set("killed-match");
+    let table = Table::set("killed-game");
     // It hears nothing of the end of its input.
     let engines = [table.engine("A", "hang@4"), table.engine("B", "seed=2")];
     let words = ["--games", "1", "--tc", "600+1", "--answer-limit", "600s"];
