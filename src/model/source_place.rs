@@ -70,8 +70,11 @@ pub(crate) type TextMistake = (Range<usize>, String);
 /// # Errors
 /// At the first mistake in it.
 pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextMistake> {
-    toml::from_str(text)
-        .map_err(|error| (error.span().unwrap_or(0..0), with_suggestion(error.message())))
+    toml::from_str(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        let written = text.get(span.clone()).unwrap_or_default();
+        (span, with_suggestion(error.message(), written))
+    })
 }
 
 /// One word out of a known set.
@@ -136,10 +139,16 @@ pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
     )
 }
 
-/// Adds the likely meaning to `unknown field `x`, expected one of `a`, `b``, and says what a number may be: the words of
-/// the language that this is written in are no help to others.
-fn with_suggestion(message: &str) -> String {
-    const NUMBERS: [(&str, &str); 6] = [
+/// Adds the likely meaning to `unknown field `x`, expected one of `a`, `b``, and says what a value may be: the words of
+/// the language that this is written in are no help to others. `written` is the value that is wrong.
+fn with_suggestion(message: &str, written: &str) -> String {
+    const TABLE: &str = "a table of settings, `{ … }`";
+    const PLAIN: [(&str, &str); 11] = [
+        ("invalid type: map", "invalid type: a table"),
+        ("invalid type: sequence", "invalid type: a list"),
+        ("expected a map", "expected a table, `{ … }`"),
+        ("expected a sequence", "expected a list, `[…]`"),
+        ("unknown variant", "unknown value"),
         ("a nonzero u32", "a whole number from 1 to 4294967295"),
         ("a nonzero u64", "a whole number from 1 up"),
         ("a nonzero usize", "a whole number from 1 up"),
@@ -147,17 +156,33 @@ fn with_suggestion(message: &str) -> String {
         ("expected u64", "expected a whole number from 0 up"),
         ("expected usize", "expected a whole number from 0 up"),
     ];
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match message {
+        "invalid type: unit variant, expected newtype variant" => {
+            let word = written.trim_matches(['"', '\'']);
+            return format!("{word} has settings of its own: write `{{ {word} = {{ … }} }}`");
+        }
+        "invalid type: newtype variant, expected unit variant" => {
+            return "this word has no settings: write it alone, in quotes".to_owned();
+        }
+        _ => {}
+    }
+    // A type's name follows, and perhaps how many parts it has.
+    let message = match message.split_once("expected struct ") {
+        Some((found, _)) => format!("{found}expected {TABLE}"),
+        None => message.to_owned(),
+    };
+    let plain = PLAIN
+        .iter()
+        .fold(message.replace("` as i128", "`"), |text, (word, plain)| text.replace(word, plain));
+    let quoted: Vec<&str> = plain.split('`').skip(1).step_by(2).collect();
     match quoted.split_first() {
-        Some((word, known)) if message.starts_with("unknown ") => {
+        Some((word, known)) if plain.starts_with("unknown ") => {
             match nearest(word, known.iter().copied()) {
-                Some(near) => format!("{message}; did you mean `{near}`?"),
-                None => message.to_owned(),
+                Some(near) => format!("{plain}; did you mean `{near}`?"),
+                None => plain,
             }
         }
-        _ => NUMBERS.iter().fold(message.replace("` as i128", "`"), |text, (word, plain)| {
-            text.replace(word, plain)
-        }),
+        _ => plain,
     }
 }
 

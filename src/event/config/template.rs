@@ -38,7 +38,23 @@ pub(crate) enum NoEntries {
         /// The reason why the event needs as many, behind a comma; empty where it is plain.
         why: &'static str,
     },
+    /// There are more than the bracket of the Cup has places for.
+    #[error(
+        "there are {found} engines in {}, and the bracket of the Cup has places for {CUP_ENGINES}, the first of the last Swiss; \
+         leave {} out",
+        shown(path),
+        found - CUP_ENGINES
+    )]
+    TooMany {
+        /// The directory, or the file of engines.
+        path: PathBuf,
+        /// The number of engines.
+        found: usize,
+    },
 }
+
+/// The engines of the Cup.
+const CUP_ENGINES: usize = 32;
 
 const HEAD: &str = r#"# An event of gate4k. `gate4k event run FILE` judges every entry, freezes it, plays, and goes on after
 # whatever ended it. Paths are seen from this file. The first run freezes all that is written here. More keys (an allow-list,
@@ -456,7 +472,7 @@ pub(crate) fn template(
     let (least, why) = match like {
         EventTemplate::FourK => (2, ""),
         EventTemplate::Swiss => (13, ", and in its 12 rounds everybody meets somebody else"),
-        EventTemplate::Cup => (32, ", which its bracket has places for"),
+        EventTemplate::Cup => (CUP_ENGINES, ", which its bracket has places for"),
         EventTemplate::CupOlder => {
             (9, ", and its five books are those of a bracket of more than eight")
         }
@@ -467,6 +483,9 @@ pub(crate) fn template(
     };
     if found.len() < least {
         return Err(NoEntries::TooFew { path: contestants.path(), least, why });
+    }
+    if like == EventTemplate::Cup && found.len() > CUP_ENGINES {
+        return Err(NoEntries::TooMany { path: contestants.path(), found: found.len() });
     }
     let TemplateParts { event, clock, draws, stages } = like.shape();
     let is_4k = like == EventTemplate::FourK;

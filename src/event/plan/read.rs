@@ -198,7 +198,7 @@ mod tests {
             ("ties", "terms = { crash-limt = 3 }\nties", "did you mean `crash-limit`?"),
             ("ties", "tie-breaks = \"4k\"\nties", "9: `tie-breaks` and `ties` say the same"),
             ("ties", "seating = \"seeds\"\ndraw = \"seeds\"\nties", "10: `draw` and `seating`"),
-            ("ties", "variant = \"960\"\nties", "9: unknown variant `960`"),
+            ("ties", "variant = \"960\"\nties", "9: unknown value `960`"),
             ("pairs = 2", "pairs = 2, then = [{ pairs = 1, clock = \"5+1\" }]", "8: unknown field"),
             (
                 "{ match = { pairs = 2 } }",
@@ -210,7 +210,22 @@ mod tests {
                 "{ swiss = { rounds = 5, pairing = \"dutch\", sections = 2 } }",
                 "8: only Monrad pairing has sections",
             ),
-            ("event =", "gate = \"no\"\nevent =", "1: unknown variant `no`"),
+            ("event =", "gate = \"no\"\nevent =", "1: unknown value `no`"),
+            (
+                "{ match = { pairs = 2 } }",
+                "\"match\"",
+                "8: match has settings of its own: write `{ match = { … } }`",
+            ),
+            (
+                "{ pairs = 2 }",
+                "3",
+                "8: invalid type: integer `3`, expected a table of settings, `{ … }`",
+            ),
+            (
+                "pairs = 2",
+                "pairs = 2, then = {}",
+                "8: invalid type: a table, expected a list, `[…]`",
+            ),
         ] {
             let told = wrong(&LEAGUE.replacen(from, to, 1));
             assert!(told.contains(expected), "{expected:?} is not in {told}");

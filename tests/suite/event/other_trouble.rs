@@ -100,7 +100,7 @@ fn what_cannot_be_played_is_refused_with_a_word() {
             ":8: S has no place 5: 4 engines play in it",
         ),
         (5, "playoff = { spots = 1 }", "from = \"A:tied\"", "no stage \"A\" stands before"),
-        (5, swiss, "ties = \"swiss\"\nvariant = \"960\"", "unknown variant `960`"),
+        (5, swiss, "ties = \"swiss\"\nvariant = \"960\"", "unknown value `960`"),
         (5, swiss, "ties = \"swiss\"\nfrom = \"A:1..2\"", "no stage \"A\" stands before this one"),
         (5, swiss, "ties = \"swiss\"\nengines = [\"E1\", \"E0\"]", "is called \"E0\""),
         (
