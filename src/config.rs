@@ -14,7 +14,7 @@ use toml::Spanned;
 use crate::files::read;
 use crate::judge::error::CheckError;
 use crate::judge::settings::{
-    Files, GamesWanted, MATCH_LIMIT, NotGames, memory_limit, size_limit, written,
+    Files, GamesWanted, MATCH_LIMIT, NotGames, devices, memory_limit, size_limit, written,
 };
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::evidence::Limits;
@@ -261,35 +261,19 @@ fn read(text: &str, path: &Path, folders: Folders) -> Result<Config, TextMistake
         grace: raw.grace.unwrap_or(none.grace),
         games: raw.games.map_or(Ok(none.games), games)?,
         match_limit: raw.match_limit.unwrap_or(none.match_limit),
-        require: words(
-            raw.require,
-            "layer",
-            LayerName::ALL.map(LayerName::word),
-            LayerName::named,
-        )?,
+        require: raw
+            .require
+            .iter()
+            .map(|word| known(word, "layer", LayerName::ALL.map(LayerName::word), LayerName::named))
+            .collect::<Result<_, _>>()?,
         lazy_memory: raw.lazy_memory,
-        devices: words(
-            raw.devices,
-            "kind of device",
-            DeviceClass::ALL.map(DeviceClass::word),
-            DeviceClass::named,
-        )?,
+        devices: devices(&raw.devices)?,
         waivers: raw
             .waiver
             .into_iter()
             .map(|raw| raw.verified(text, path))
             .collect::<Result<_, _>>()?,
     })
-}
-
-/// A list of words out of a known set.
-fn words<'a, T, const N: usize>(
-    raw: Vec<Spanned<String>>,
-    what: &str,
-    all: [&'a str; N],
-    named: fn(&str) -> Option<T>,
-) -> Result<Vec<T>, TextMistake> {
-    raw.iter().map(|word| known(word, what, all, named)).collect()
 }
 
 /// `match = 3`, or `match = "off"`.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::{Hypotheses, SprtScale};
+use super::{ConfineArgs, Hypotheses, SprtScale};
 use crate::game::adjudicate::{DrawRule, ResignRule, WinRule};
 use crate::game::clock::TimeControl;
 use crate::game::pgn::Style;
@@ -85,6 +85,9 @@ pub(crate) struct MatchArgs {
     /// Refuse entries what the allow-list only tolerates
     #[arg(long)]
     pub(crate) strict: bool,
+    /// The sandbox of entries
+    #[command(flatten)]
+    pub(crate) confine: ConfineArgs,
     /// Openings: *.pgn, *.epd, *.bin (polyglot) or *.txt (one line of moves a line)
     #[arg(long, value_name = "FILE")]
     pub(crate) openings: Option<PathBuf>,

@@ -10,7 +10,7 @@ use super::match_out::{MatchEnd, MatchOutputs};
 use super::match_settings::{MatchSettings, engine_sums};
 use super::match_shard::KeptGames;
 use super::reports::cannot;
-use super::{note, say, tell};
+use super::{confinement, note, say, tell};
 use crate::cli::{DrawChoice, MatchArgs, ResignChoice};
 use crate::config::Config;
 use crate::engine::process::EngineStart;
@@ -316,12 +316,15 @@ fn engine(
             // Looked for once, and only where somebody has to be confined.
             let judge = match judge {
                 Some(judge) => judge,
-                None => judge.insert(Arc::new(Judge::open(Settings {
-                    allowlist: args.allowlist.clone(),
-                    strict: args.strict,
-                    waivers: Config::waivers_here()?,
-                    ..Settings::default()
-                })?)),
+                None => {
+                    let settings = Settings {
+                        allowlist: args.allowlist.clone(),
+                        strict: args.strict,
+                        waivers: Config::waivers_here()?,
+                        ..Settings::default()
+                    };
+                    judge.insert(Arc::new(Judge::open(confinement(settings, &args.confine))?))
+                }
             };
             let entry = judge.playable(&path, memory).map_err(|error| match error {
                 CheckError::Nothing { path, what } if !path.exists() => {

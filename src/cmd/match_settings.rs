@@ -199,6 +199,15 @@ impl MatchSettings<'_> {
         ];
         let mut settings: BTreeMap<String, String> =
             all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        // Journals of before have neither.
+        if args.confine.lazy_memory {
+            settings.insert("lazy-memory".to_owned(), "true".to_owned());
+        }
+        if !args.confine.devices.is_empty() {
+            let devices: Vec<&str> =
+                args.confine.devices.iter().map(|class| class.word()).collect();
+            settings.insert("devices".to_owned(), devices.join(", "));
+        }
         for (engine, sum) in self.engines.iter().zip(self.sums) {
             let Engine { name, control, margin, subset, init, .. } = &**engine;
             let options = engine.options_line();

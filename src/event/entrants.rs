@@ -69,6 +69,8 @@ impl Judges {
             files: config.files,
             size_limit: config.size_limit,
             memory_limit: config.memory_limit,
+            lazy_memory: config.lazy_memory,
+            devices: config.devices.clone(),
             waivers: config.waivers.clone(),
             ..Settings::default()
         })?);

@@ -11,11 +11,11 @@ use toml::Spanned;
 use super::waiver::Waiver;
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
-use crate::model::source_place::TextMistake;
+use crate::model::source_place::{TextMistake, known};
 use crate::model::text::sha256;
 use crate::model::units::{BadSize, Bytes};
 use crate::policy::allowlist;
-use crate::sandbox::devices::DeviceClass;
+pub(crate) use crate::sandbox::devices::DeviceClass;
 use crate::submission::entry::READ_AT_MOST;
 pub(crate) use crate::submission::format::Files;
 
@@ -150,6 +150,15 @@ pub(crate) fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, TextMistake
 /// As [`memory_limit_of`], with the place.
 pub(crate) fn memory_limit(raw: Spanned<toml::Value>) -> Result<Bytes, TextMistake> {
     written(raw, memory_limit_of)
+}
+
+/// Reads `devices = ["nvidia"]` of a file of settings.
+///
+/// # Errors
+/// At the first kind that there is not.
+pub(crate) fn devices(raw: &[Spanned<String>]) -> Result<Vec<DeviceClass>, TextMistake> {
+    let words = DeviceClass::ALL.map(DeviceClass::word);
+    raw.iter().map(|word| known(word, "kind of device", words, DeviceClass::named)).collect()
 }
 
 /// Reads a value of a file of settings that may be written as a number or as a word.

@@ -115,6 +115,13 @@ pub(crate) struct Helper {
 pub(crate) struct NamedLibrary {
     /// A pattern for the base name of a shared library (`libc.so*`), or for a module's top-level name.
     pub(crate) name: Text,
+    /// The programs that it starts by itself, in whatever program has loaded it. They are granted where the list has them as helpers, and
+    /// refused without a charge where it has not.
+    #[serde(default)]
+    pub(crate) starts: Vec<Text>,
+    /// True for the library by which programs speak to an accelerator (`--devices`).
+    #[serde(default)]
+    pub(crate) accelerator: bool,
     /// The rule that allows or forbids it.
     pub(crate) rule: Option<Text>,
     /// The reason.

@@ -93,15 +93,23 @@ fn shared_library(list: &Allowlist, path: &str) -> LibraryDecision {
     let Some((directory, _)) = path.rsplit_once('/') else {
         return LibraryDecision::Allowed(line.ground());
     };
-    let in_place = (list.library_directories.iter())
-        .any(|place| pattern::matches(place.directory.trim_end_matches('/'), directory));
-    if in_place {
+    let in_place = |directory: &str| {
+        (list.library_directories.iter())
+            .any(|place| pattern::matches(place.directory.trim_end_matches('/'), directory))
+    };
+    if in_place(directory) || below_usr(directory).is_some_and(|directory| in_place(&directory)) {
         LibraryDecision::Allowed(line.ground())
     } else {
         LibraryDecision::Refused(format!(
             "{base} has an allowed name, but {directory} is no directory of the system's libraries"
         ))
     }
+}
+
+/// The path below /usr of what lies below /lib or its like: one is a link to the other on most hosts, and the loader asks by either.
+pub(crate) fn below_usr(path: &str) -> Option<String> {
+    let first = path.strip_prefix('/')?.split('/').next()?;
+    matches!(first, "lib" | "lib32" | "lib64" | "libx32").then(|| format!("/usr{path}"))
 }
 
 /// A module by its dotted name, as `import` has it: what is neither allowed nor a chess library is
@@ -215,6 +223,10 @@ mod tests {
             ("/lib/x86_64-linux-gnu/libc.so.6", 'a'),
             ("/usr/lib/x86_64-linux-gnu/libm.so.6", 'a'),
             ("/usr/local/cuda-12.4/targets/x/lib/libcudart.so.12", 'a'),
+            ("/usr/local/nvidia/lib64/libcuda.so.1", 'a'),
+            ("/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1", 'a'),
+            ("/lib/x86_64-linux-gnu/pocl/libpocl-devices-basic.so", 'a'),
+            ("/tmp/pocl/libpocl-devices-basic.so", 'r'),
             ("/tmp/libc.so.6", 'r'),
             ("/lib/ld-linux.so.2", 'a'),
             ("/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0", 'r'),

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
@@ -16,8 +16,9 @@ use super::allowlist::{AllowedCommand, Allowlist, CommandClass};
 use super::decide::{self, Ancestor, Origin, ProgramForm, StartedProgram, Strictness};
 use super::find::{FoundProgram, NameWalk, SYSTEM_PATH};
 use super::grants::{self, Granted, grants};
-use super::libraries::is_shared_library;
+use super::libraries::{self, is_shared_library};
 use super::{multi_call, pattern};
+use crate::model::command_words::base_name;
 use crate::model::evidence::ProgramClass;
 use crate::model::text::shown;
 use crate::sandbox::plan::{Programs, SeenProgram};
@@ -317,7 +318,8 @@ impl Programs for Toolchain {
         };
         let names: Vec<&str> = names;
         // A link of the entry's own may have any name; what it leads to has one.
-        let made_up = !SYSTEM.iter().any(|dir| seen.asked.starts_with(dir));
+        let upwards = seen.asked.components().any(|part| part == Component::ParentDir);
+        let made_up = upwards || !SYSTEM.iter().any(|dir| seen.asked.starts_with(dir));
         let asked = match &seen.real {
             Some(real) if made_up && !seen.own && names.is_empty() => real.to_string_lossy(),
             _ => seen.asked.to_string_lossy(),
@@ -334,6 +336,33 @@ impl Programs for Toolchain {
         };
         let decision = decide::program(&self.list, &program, &above, self.strictness);
         (decision.class, decision.name)
+    }
+
+    fn serves_library(&self, seen: &SeenProgram) -> Option<String> {
+        let real = seen.real.as_ref().filter(|_| !seen.own && !seen.script)?;
+        let known = seen.inode.and_then(|inode| self.known.get(&inode)).cloned();
+        // By the file that ran, whatever it was asked for as; one that the list does not grant was refused.
+        let names = match known.or_else(|| self.put_in_its_place(seen)) {
+            Some(known) if known.form == ProgramForm::Ordinary => known.names,
+            Some(_) => Vec::new(),
+            None => {
+                let in_system = SYSTEM.iter().any(|dir| real.starts_with(dir));
+                let name = real.file_name().filter(|_| in_system);
+                name.map(|name| name.to_string_lossy().into_owned()).into_iter().collect()
+            }
+        };
+        let starts = |path: &PathBuf| {
+            let path = path.to_string_lossy();
+            libraries::judge(&self.list, &path).is_allowed().then(|| base_name(&path).to_owned())
+        };
+        let loaded: Vec<String> = seen.beside.iter().filter_map(starts).collect();
+        let lines = self
+            .list
+            .libraries
+            .iter()
+            .filter(|line| loaded.iter().any(|library| pattern::matches(&line.name, library)));
+        let started: Vec<&str> = lines.flat_map(|line| &line.starts).map(|name| &**name).collect();
+        names.into_iter().find(|name| started.contains(&name.as_str()))
     }
 
     fn cache(
@@ -361,6 +390,36 @@ mod tests {
 
     fn here() -> Toolchain {
         Toolchain::discover(Arc::new(Allowlist::built_in().clone()), Strictness::Tolerant)
+    }
+
+    #[test]
+    fn a_library_of_the_system_starts_its_own_programs() {
+        let tools = here();
+        let name = |asked: &str, real: &str, library: &str| {
+            let file = std::fs::metadata(real).ok();
+            tools.serves_library(&SeenProgram {
+                asked: asked.into(),
+                real: Some(real.into()),
+                inode: file.map(|file| (file.dev(), file.ino())),
+                argv: Vec::new(),
+                reader_argv: Vec::new(),
+                own: false,
+                script: false,
+                beside: vec![library.into()],
+            })
+        };
+        let pocl = "/usr/lib/x86_64-linux-gnu/libpocl.so.2.10.0";
+        let ld = Path::new("/usr/bin/ld").canonicalize().unwrap();
+        let ld = ld.to_str().unwrap();
+        assert_eq!(name("/usr/bin/ld", ld, pocl).as_deref(), Some("ld"));
+        let modprobe = "/usr/bin/nvidia-modprobe";
+        let cuda = "/usr/local/nvidia/lib64/libcuda.so.1";
+        assert_eq!(name(modprobe, modprobe, cuda).as_deref(), Some("nvidia-modprobe"));
+        // A link of the entry's own, to what a loader or an editor is on this host.
+        assert_eq!(name("/usr/../tmp/ld", "/usr/bin/sed", pocl), None);
+        assert_eq!(name("/usr/../tmp/nvidia-modprobe", "/usr/bin/sed", cuda), None);
+        assert_eq!(name("/usr/bin/ld", ld, "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1"), None);
+        assert_eq!(name("/usr/bin/ld", ld, "/opt/mine/libpocl.so.2.10.0"), None);
     }
 
     #[test]
@@ -400,6 +459,7 @@ mod tests {
             reader_argv: Vec::new(),
             own,
             script: false,
+            beside: Vec::new(),
         };
         assert_eq!(tools.classify(&seen(&xz, false), &[]), (ProgramClass::Listed, "tail".into()));
         let other = Path::new("/usr/bin/uname");

@@ -11,6 +11,7 @@ use crate::model::evidence::Shell;
 use crate::model::units::Bytes;
 use crate::sandbox::child::{Attempt, ChildSetup, Ids, InnerRule, Root, SetupStep};
 use crate::sandbox::filter::seccomp;
+use crate::sandbox::fs::devices;
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::landlock::{self, Grants, LandlockRules};
 use crate::sandbox::fs::root::{self, HOME, STAGED, WORK, WORKSPACE, c};
@@ -68,12 +69,7 @@ impl HostReady {
         let mut more = root::outside_system(granted);
         if !host.grants.accelerators.is_empty() {
             // Of /sys there is otherwise only the part on processors and memory.
-            let sysfs = host.grants.read.iter().filter(|path| path.is_dir());
-            more.extend(
-                sysfs
-                    .filter(|p| p.starts_with("/sys") && !p.starts_with("/sys/devices/system"))
-                    .cloned(),
-            );
+            more.extend(devices::sysfs());
         }
         let rules = Mutex::new(Arc::new(LandlockRules::open(&host.grants)));
         HostReady {

@@ -110,7 +110,7 @@ proptest! {
             StoppedCall::Exec | StoppedCall::ExecAt => {
                 let dirfd = (stop == StoppedCall::ExecAt).then_some(call.args[0]);
                 let first = usize::from(stop == StoppedCall::ExecAt);
-                let pending = calls::exec(pid, &call, dirfd, first, false);
+                let pending = calls::exec(pid, &call, dirfd, first, calls::StarterCode::default());
                 let PendingCall::Exec { argv, .. } = pending else {
                     return Err(TestCaseError::fail("an exec that is none"));
                 };

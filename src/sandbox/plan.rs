@@ -97,6 +97,8 @@ pub struct SeenProgram {
     pub(crate) own: bool,
     /// True for a file that is a script (asked for by its own name, run by an interpreter).
     pub(crate) script: bool,
+    /// The shared libraries of the host that its starter had in its memory.
+    pub(crate) beside: Vec<PathBuf>,
 }
 
 /// The policy on programs and files; implemented by `policy`.
@@ -108,6 +110,10 @@ pub trait Programs: Send + Sync {
         seen: &SeenProgram,
         above: &[(String, ProgramClass)],
     ) -> (ProgramClass, String);
+    /// The name of a program that a library in its starter's memory starts by itself.
+    fn serves_library(&self, _seen: &SeenProgram) -> Option<String> {
+        None
+    }
     /// The line that exempts a file as a cache of a system program, if one does. `home` is the entry's
     /// HOME, `made_by` the allow-list name of the program that made the file, where it was seen, `head` what
     /// a regular file begins with; none for a directory.

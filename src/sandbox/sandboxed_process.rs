@@ -1,5 +1,6 @@
 //! A started entry: its state, its end, and the report of what the tracer saw.
 
+use std::collections::HashSet;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -211,11 +212,13 @@ impl Confined for SandboxedProcess {
             refusals.push(Refusal { by: None, what: Resource::Used(limit) });
         }
         let mut known: Vec<Exec> = Vec::with_capacity(execs.len());
+        let mut serve_libraries: HashSet<usize> = HashSet::new();
         let mut sums = Sums::new();
         let first = execs.first().filter(|first| first.seen.own && first.seen.script);
         let reader = first.map(|first| self.programs.classify(&interpreter(&first.seen), &[]).1);
         for (index, raw) in execs.into_iter().enumerate() {
-            let exec = self.describe(raw, index, &known, &mut sums);
+            let (exec, served) = self.describe(raw, &known, &serve_libraries, &mut sums);
+            serve_libraries.extend(served.then_some(index));
             known.push(exec);
         }
         let maker = |path: &Path| {
@@ -278,12 +281,23 @@ impl Confined for SandboxedProcess {
 }
 
 impl SandboxedProcess {
-    fn describe(&self, raw: RawExec, index: usize, known: &[Exec], sums: &mut Sums) -> Exec {
+    /// The program of a record, and whether a library in its starter's memory starts it by itself. `serve_libraries`: the programs
+    /// before that are of that kind; what they start in turn, the entry starts.
+    fn describe(
+        &self,
+        raw: RawExec,
+        known: &[Exec],
+        serve_libraries: &HashSet<usize>,
+        sums: &mut Sums,
+    ) -> (Exec, bool) {
+        let index = known.len();
         let seen = &raw.seen;
         let mut above_it = Vec::new();
         let mut above = raw.by;
-        while let Some(exec) = above.and_then(|index| known.get(index)) {
-            above_it.push((exec.name.clone(), exec.class));
+        while let Some((at, exec)) = above.and_then(|at| Some((at, known.get(at)?))) {
+            let served = serve_libraries.contains(&at);
+            let class = if served { ProgramClass::Refused } else { exec.class };
+            above_it.push((exec.name.clone(), class));
             above = exec.by;
         }
         let (mut class, mut name) = self.programs.classify(seen, &above_it);
@@ -298,10 +312,16 @@ impl SandboxedProcess {
             // Code of the entry's own has started it, in the memory of the program that may.
             class = ProgramClass::Refused;
         }
+        let refused = class == ProgramClass::Refused;
+        let served = refused.then(|| self.programs.serves_library(seen)).flatten();
+        let serves_library = served.is_some();
+        if let Some(helper) = served {
+            (class, name) = (ProgramClass::Helper, helper);
+        }
         if index == 0 && seen.own && class != ProgramClass::Refused {
             (class, name) = (ProgramClass::Entry, ENTRY.into());
         }
-        Exec {
+        let exec = Exec {
             at: raw.at.saturating_duration_since(self.at),
             pid: raw.pid,
             parent: raw.parent,
@@ -316,7 +336,8 @@ impl SandboxedProcess {
             lasted: raw.ended.map(|end| end.saturating_duration_since(raw.at)),
             exit: raw.exit,
             product: raw.product.and_then(|inode| sums.of(inode, raw.file)),
-        }
+        };
+        (exec, serves_library)
     }
 }
 

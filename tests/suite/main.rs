@@ -27,6 +27,7 @@ mod check_shards;
 mod chess960;
 mod cli;
 mod debian_engines;
+mod devices;
 mod dutch;
 mod event;
 mod first_contact;
@@ -68,7 +69,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 43] = [
+    let modules: [fn() -> Vec<Test>; 44] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -79,6 +80,7 @@ fn all() -> impl Iterator<Item = Test> {
         replay_question::tests,
         replayed::tests,
         debian_engines::tests,
+        devices::tests,
         dutch::tests,
         batch::tests,
         busy::tests,

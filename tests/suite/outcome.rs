@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// A run that has ended by itself, and whose output is text.
+#[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) code: i32,
     pub(crate) out: String,

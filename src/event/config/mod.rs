@@ -27,7 +27,7 @@ use super::terms::{
 use crate::files::read;
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
-use crate::judge::settings::{Files, memory_limit, size_limit};
+use crate::judge::settings::{DeviceClass, Files, devices, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::variant::Variant;
@@ -91,6 +91,10 @@ pub struct EventConfig {
     pub(crate) memory_limit: Option<Bytes>,
     /// An allow-list in place of the one built in.
     pub(crate) allowlist: Option<PathBuf>,
+    /// Big mappings reserve no memory.
+    pub(crate) lazy_memory: bool,
+    /// The accelerators of the host that entries may use.
+    pub(crate) devices: Vec<DeviceClass>,
     /// The terms of the games of each stage that does not say otherwise.
     pub terms: StageTerms,
     /// The time by which a move may come late without losing.
@@ -167,6 +171,10 @@ struct RawEvent {
     size_limit: Option<Spanned<toml::Value>>,
     memory_limit: Option<Spanned<toml::Value>>,
     allowlist: Option<PathBuf>,
+    #[serde(default)]
+    lazy_memory: bool,
+    #[serde(default)]
+    devices: Vec<Spanned<String>>,
     time_control: Spanned<TimeControl>,
     #[serde(default, with = "time")]
     margin: Duration,
@@ -414,6 +422,8 @@ impl EventConfig {
             size_limit: raw.size_limit.map_or(Ok(Bytes::LIMIT_4K), size_limit)?,
             memory_limit: raw.memory_limit.map(memory_limit).transpose()?,
             allowlist: raw.allowlist.map(|list| here.join(list)),
+            lazy_memory: raw.lazy_memory,
+            devices: devices(&raw.devices)?,
             terms,
             margin: raw.margin,
             compensation: raw.compensation,

@@ -30,6 +30,8 @@ pub(super) struct Raw {
     pub(super) size_limit: Option<toml::Value>,
     pub(super) memory_limit: Option<toml::Value>,
     pub(super) allowlist: Option<PathBuf>,
+    pub(super) lazy_memory: Option<bool>,
+    pub(super) devices: Option<Vec<String>>,
     pub(super) time_control: Option<TimeControl>,
     pub(super) margin: Option<String>,
     pub(super) compensation: Option<String>,

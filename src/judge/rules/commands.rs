@@ -80,6 +80,8 @@ pub(crate) fn is_denied(exec: &Exec) -> bool {
     match (exec.outcome, exec.class) {
         (ExecOutcome::Denied, ProgramClass::Entry) => exec.by.is_some(),
         (ExecOutcome::Denied, ProgramClass::OwnProduct) => !is_own_file(exec),
+        // What a library of the system starts by itself, and can do without.
+        (ExecOutcome::Denied, ProgramClass::Helper) => false,
         (ExecOutcome::Denied, _)
         | (ExecOutcome::Ran | ExecOutcome::Failed(_), ProgramClass::Refused) => true,
         _ => false,
@@ -207,11 +209,11 @@ fn charge(run: &Run, exec: &Exec, strict: bool) -> Option<String> {
     if is_denied(exec) {
         let why = match exec.class {
             ProgramClass::Refused => "is not in rule 7.5",
-            ProgramClass::Helper => "is a compiler's helper and may run only below its compiler",
             ProgramClass::Tolerated => "is not in rule 7.5, and tolerated only without --strict",
             ProgramClass::Waived => "is granted by a waiver, but not in this way",
             ProgramClass::Listed => "is a listed command, but not in this way",
             ProgramClass::OwnProduct => "is the entry's own, but not a file in its workspace",
+            ProgramClass::Helper => "is started by a part of the system, but not in this way",
             ProgramClass::Entry => "is the entry, but not in this way",
         };
         let outcome = match exec.outcome {

@@ -4,10 +4,12 @@
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use std::time::Duration;
 
+use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{one_answer, runs, wording};
-use crate::model::evidence::{EndHow, Evidence, IdleSeen, Purpose, Run};
+use crate::model::evidence::{EndHow, Evidence, FileOpen, IdleSeen, Purpose, Run};
+use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::rule::RuleId;
-use crate::model::verdict::Finding;
+use crate::model::verdict::{Finding, Status};
 
 const RULE: RuleId = RuleId::Ponder;
 
@@ -28,8 +30,21 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     rests_on: &[],
     before_games: false,
     in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
+    judge: |case| unseen(judge(case.evidence), case.evidence, case.allowed),
 };
+
+/// Says of what rests that an accelerator may not: nobody counts what it does.
+fn unseen(mut finding: Finding, evidence: &Evidence, policy: &dyn Allowed) -> Finding {
+    let opened =
+        |layer: &Layer| layer.name == LayerName::Devices && layer.state != LayerState::Enforced;
+    let drives = |open: &FileOpen| !open.missing && policy.drives_accelerators(&open.path);
+    let has_one = evidence.host.layers.iter().any(opened)
+        && evidence.runs.iter().flat_map(|run| &run.opens).any(drives);
+    if has_one && finding.status == Status::Pass {
+        finding.summary.push_str("; work of an accelerator is not seen");
+    }
+    finding
+}
 
 /// Judges the processor time that was used while the engine waited.
 fn judge(evidence: &Evidence) -> Finding {

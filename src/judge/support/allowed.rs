@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::model::command_words::base_name;
 use crate::model::evidence::ProgramClass;
 use crate::policy::toolchain::{HostProgram, Toolchain};
 use crate::policy::{decide, libraries, pattern};
@@ -43,6 +44,11 @@ pub trait Allowed {
         false
     }
 
+    /// True if programs speak to accelerators by this library.
+    fn drives_accelerators(&self, _library: &str) -> bool {
+        false
+    }
+
     /// The program that a file of the host is, where it is nothing that the entry itself may start.
     fn program_at(&self, _path: &str) -> Option<HostProgram> {
         None
@@ -67,7 +73,9 @@ impl Allowed for Toolchain {
             // The C library loads its character sets as libraries, into whatever program asks for one.
             libraries::LibraryDecision::Refused(reason) => {
                 let mut files = self.list().files.iter().filter(|f| f.path.starts_with("/usr/lib"));
-                match files.find(|file| pattern::covers(&file.path, name_or_path)) {
+                let usual = libraries::below_usr(name_or_path);
+                let path = usual.as_deref().unwrap_or(name_or_path);
+                match files.find(|file| pattern::covers(&file.path, path)) {
                     Some(file) => LibraryWord::Allowed(file.ground()),
                     None => LibraryWord::Refused(reason),
                 }
@@ -87,6 +95,11 @@ impl Allowed for Toolchain {
             && self.library_needs(library.as_ref(), path.as_ref())
     }
 
+    fn drives_accelerators(&self, library: &str) -> bool {
+        let mut lines = self.list().libraries.iter().filter(|line| line.accelerator);
+        lines.any(|line| pattern::matches(&line.name, base_name(library)))
+    }
+
     fn program_at(&self, path: &str) -> Option<HostProgram> {
         self.program_at(path.as_ref())
     }
@@ -104,7 +117,9 @@ mod tests {
         let list = Arc::new(Allowlist::built_in().clone());
         let tools = Toolchain::discover(list, Strictness::Tolerant);
         let word = |path: &str| tools.library(path);
-        for directory in ["/usr/lib/x86_64-linux-gnu/gconv", "/usr/lib64/gconv"] {
+        for directory in
+            ["/usr/lib/x86_64-linux-gnu/gconv", "/usr/lib64/gconv", "/lib/x86_64-linux-gnu/gconv"]
+        {
             let path = format!("{directory}/ISO8859-1.so");
             assert!(matches!(word(&path), LibraryWord::Allowed(_)), "{path}");
         }

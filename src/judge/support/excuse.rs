@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Answer, FileAccess, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
 };
@@ -348,6 +349,26 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
     })
 }
 
+/// The run loaded a library that drives accelerators (7.6), and none is open to it.
+fn no_accelerator(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<Excuse> {
+    let devices = host.layers.iter().find(|layer| layer.name == LayerName::Devices)?;
+    if devices.state != LayerState::Enforced {
+        return None;
+    }
+    let loaded = run.opens.iter().find(|open| {
+        !(open.own || open.denied || open.missing) && policy.drives_accelerators(&open.path)
+    })?;
+    let name = base_name(&loaded.path);
+    Some(Excuse {
+        over_limit: false,
+        why: format!("it loaded {name}, which drives accelerators, and none is open to it here"),
+        help: "check again with `--devices nvidia` or `--devices dri`, on a host that has the accelerator, or let it play without \
+               one"
+            .into(),
+        evidence: json!({"no_accelerator": name}),
+    })
+}
+
 /// A layer's gap that may itself have broken the entry: any mandatory one; limits that are too low;
 /// and without a mount namespace a fixed path below /tmp cannot be made private, so that writing
 /// there is refused.
@@ -396,6 +417,7 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
     refusal(run, host)
         .or_else(|| missing_command(run, host))
         .or_else(|| missing_library(run, policy))
+        .or_else(|| no_accelerator(run, host, policy))
         .or_else(|| lacking_processor(run))
         .or_else(|| refused_limit(run))
         .or_else(|| broken_by_layer(run, host))
@@ -458,6 +480,23 @@ mod tests {
         // A compiler locks files and does without; the net is of no use to a sound entry.
         assert_eq!(with(Some(1), "flock"), None);
         assert_eq!(with(Some(0), "socket(AF_INET, SOCK_STREAM)"), None);
+    }
+
+    #[test]
+    fn a_driver_without_a_device_leaves_a_start_open() {
+        let excuse = |devices: LayerState, run: &Run| {
+            let mut host = testing::host();
+            let reason = String::new();
+            host.layers.push(Layer { name: LayerName::Devices, state: devices, reason });
+            no_accelerator(run, &host, &testing::TestList).map(|excuse| excuse.why)
+        };
+        let driver = testing::run(Purpose::Main).opened("/usr/lib/libcuda.so.1", false);
+        let why = excuse(LayerState::Enforced, &driver).unwrap();
+        assert!(why.starts_with("it loaded libcuda.so.1,"), "{why}");
+        assert_eq!(excuse(LayerState::Partial, &driver), None);
+        let denied = testing::run(Purpose::Main).opened("/usr/lib/libcuda.so.1", true);
+        assert_eq!(excuse(LayerState::Enforced, &denied), None);
+        assert_eq!(excuse(LayerState::Enforced, &testing::run(Purpose::Main)), None);
     }
 
     #[test]

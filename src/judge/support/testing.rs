@@ -328,6 +328,10 @@ impl Allowed for TestList {
         CommandWord { class, reason: "the rules' own example calls it".into() }
     }
 
+    fn drives_accelerators(&self, library: &str) -> bool {
+        library.ends_with("/libcuda.so.1")
+    }
+
     fn program_at(&self, path: &str) -> Option<HostProgram> {
         match path {
             "/usr/bin/touch" => Some(HostProgram::Helper),

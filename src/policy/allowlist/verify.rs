@@ -23,7 +23,10 @@ pub(super) fn check(list: &Allowlist) -> Result<(), TextMistake> {
     unique(list.commands.iter().map(|c| &c.name))?;
     unique(list.helpers.iter().map(|h| &h.name))?;
     unique(list.options.iter().map(|o| &o.name))?;
-    for name in (list.commands.iter().map(|c| &c.name)).chain(list.helpers.iter().map(|h| &h.name))
+    let started = list.libraries.iter().flat_map(|library| &library.starts);
+    for name in (list.commands.iter().map(|c| &c.name))
+        .chain(list.helpers.iter().map(|h| &h.name))
+        .chain(started)
     {
         if name.is_empty() || name.contains('/') {
             return Err(at(name, "a program's base name is wanted here"));

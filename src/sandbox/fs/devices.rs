@@ -80,8 +80,35 @@ pub(crate) fn is_accelerator(path: &Path) -> bool {
     !plain && std::fs::metadata(path).is_ok_and(|file| file.file_type().is_char_device())
 }
 
-/// The directories in which drivers read about the devices that are there.
-const SYSFS: [&str; 3] = ["/sys/bus/pci", "/sys/class/drm", "/sys/dev/char"];
+/// The directories in which drivers read about the devices that are there. Most hold links only.
+const SYSFS: [&str; 8] = [
+    "/sys/bus/pci",
+    "/sys/class/drm",
+    "/sys/class/kfd",
+    "/sys/dev/char",
+    "/sys/devices/virtual/kfd",
+    "/sys/module/amdgpu",
+    "/sys/module/nvidia",
+    "/sys/module/nvidia_uvm",
+];
+
+/// The classes of PCI devices that compute: displays (with those that have no screen) and accelerators, by the first digits.
+const PCI_CLASSES: [&str; 2] = ["0x03", "0x12"];
+
+/// The directories of /sys that drivers of accelerators need on this host. Of the PCI devices only those that compute are among them: the
+/// counters of disks and network cards would tell of the host, and of one entry to another.
+pub(in crate::sandbox) fn sysfs() -> Vec<PathBuf> {
+    let directories = SYSFS.iter().map(PathBuf::from).filter(|path| path.is_dir());
+    let items = std::fs::read_dir("/sys/bus/pci/devices").into_iter().flatten();
+    let computing = items.filter_map(Result::ok).map(|item| item.path()).filter(|device| {
+        let class = std::fs::read_to_string(device.join("class")).unwrap_or_default();
+        PCI_CLASSES.iter().any(|known| class.starts_with(known))
+    });
+    let computing = computing.filter_map(|device| device.canonicalize().ok());
+    let mut all: Vec<PathBuf> = directories.chain(computing).collect();
+    all.sort();
+    all
+}
 
 /// Opens the devices of these classes to entries, beside those that the allow-list has opened, and says so.
 pub(crate) fn open(grants: &mut Grants, classes: &[DeviceClass], landlock_abi: i32) -> Layer {
@@ -98,18 +125,9 @@ pub(crate) fn open(grants: &mut Grants, classes: &[DeviceClass], landlock_abi: i
     let layer = layer(&found, &grants.accelerators, &none, landlock_abi);
     grants.accelerators.extend(found);
     if !grants.accelerators.is_empty() {
-        let sysfs = SYSFS.map(PathBuf::from).into_iter().chain(pci_roots());
-        grants.read.extend(sysfs.filter(|path| path.is_dir()));
+        grants.read.extend(sysfs());
     }
     layer
-}
-
-fn pci_roots() -> Vec<PathBuf> {
-    let items = std::fs::read_dir("/sys/devices").into_iter().flatten().filter_map(Result::ok);
-    items
-        .filter(|item| item.file_name().to_string_lossy().starts_with("pci"))
-        .map(|item| item.path())
-        .collect()
 }
 
 fn layer(found: &[PathBuf], listed: &[PathBuf], none: &[&str], landlock_abi: i32) -> Layer {

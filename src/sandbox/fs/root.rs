@@ -34,6 +34,11 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 const AS_IT_IS: [&str; 2] = ["cpuinfo", "meminfo"];
 /// Files of /proc that say the same at all times on all hosts with this kernel, and what is the namespaces' own.
 const HARMLESS: [&str; 3] = ["filesystems", "crypto", "sysvipc"];
+/// Those that the driver of an accelerator reads, of all of which an entry gets a copy, too, where it has one: the numbers of devices, and
+/// what NVIDIA's driver says of itself.
+const FOR_DRIVERS: [&str; 2] = ["devices", "driver/nvidia"];
+/// Files below one of them, and how long each may be; on a host with eight devices there are some 100 of less than a page.
+const MOST_OF_DRIVERS: (usize, usize) = (1024, 64 << 10);
 
 /// Files of each memory node below /sys, by which the free memory and more could be followed; they keep what they said as well.
 const OF_A_NODE: [&str; 3] = ["meminfo", "vmstat", "numastat"];
@@ -74,9 +79,12 @@ pub(in crate::sandbox) fn common(
     root.bind(Path::new("/sys/devices/system"));
     root.dir(Path::new("/proc"));
     root.steps.push(SetupStep::Proc { target: c("/proc") });
-    root.hide_machine();
+    root.hide_machine(!accelerators.is_empty());
     root.steps.push(SetupStep::HostName { name: c("entry") });
     let shared = DEVICES.iter().map(|name| Path::new("/dev").join(name));
+    for path in accelerators {
+        root.link_by_number(path, accelerators);
+    }
     for path in shared.chain(accelerators.iter().cloned()) {
         root.file(&path, 0o666, &Arc::from([]));
         root.steps.push(SetupStep::Bind {
@@ -128,7 +136,7 @@ struct Root {
 impl Root {
     /// Covers all of /proc that is of the machine and not of a process: who could read it would know the host, and two entries of one
     /// game could tell each other something by what changes there. Processors and memory stay as they are now.
-    fn hide_machine(&mut self) {
+    fn hide_machine(&mut self, has_accelerator: bool) {
         let top = Path::new("/.machine");
         let (nothing, empty) = (top.join("nothing"), top.join("empty"));
         self.parents(&empty);
@@ -154,7 +162,15 @@ impl Root {
             {
                 continue;
             }
-            let cover = if kind.is_dir() {
+            let for_drivers = FOR_DRIVERS.iter().find(|known| {
+                let mut room = MOST_OF_DRIVERS.0;
+                has_accelerator
+                    && Path::new(known).starts_with(&name)
+                    && self.copy(&Path::new("/proc").join(known), &top.join(known), &mut room)
+            });
+            let cover = if for_drivers.is_some() {
+                top.join(&name)
+            } else if kind.is_dir() {
                 empty.clone()
             } else if AS_IT_IS.iter().any(|known| name == *known) {
                 let cover = top.join(&name);
@@ -176,6 +192,47 @@ impl Root {
             let cover = top.join(path.strip_prefix("/").unwrap_or(&path));
             self.file(&cover, 0o444, &text.into());
             self.steps.push(SetupStep::Cover { cover: c(&cover), target: c(&path) });
+        }
+    }
+
+    /// Lays a copy of what everyone may read of a file or a directory of /proc. False: there is nothing of it.
+    fn copy(&mut self, from: &Path, to: &Path, room: &mut usize) -> bool {
+        let Ok(seen) = from.symlink_metadata() else { return false };
+        *room = room.saturating_sub(1);
+        if *room == 0 || seen.mode() & 0o004 == 0 {
+            return false;
+        }
+        if seen.is_dir() {
+            self.parents(to);
+            self.dir(to);
+            let mut items: Vec<_> =
+                std::fs::read_dir(from).into_iter().flatten().flatten().collect();
+            items.sort_by_key(std::fs::DirEntry::file_name);
+            for item in items {
+                self.copy(&item.path(), &to.join(item.file_name()), room);
+            }
+            return true;
+        }
+        let text = seen.is_file().then(|| std::fs::read(from).ok()).flatten();
+        let Some(text) = text.filter(|text| text.len() <= MOST_OF_DRIVERS.1) else { return false };
+        self.file(to, 0o444, &text.into());
+        true
+    }
+
+    /// The link by which a device is found by its number, as udev makes it: NVIDIA's driver looks for its own, and starts a program that is
+    /// to make them where they are missing.
+    fn link_by_number(&mut self, device: &Path, all: &[PathBuf]) {
+        let (Ok(seen), Some(name)) = (device.metadata(), device.strip_prefix("/dev").ok()) else {
+            return;
+        };
+        let number = seen.rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let path = Path::new("/dev/char").join(format!("{major}:{minor}"));
+        self.parents(&path);
+        // A list may name a device by two paths, of which this may be one.
+        if !all.contains(&path) && self.made.insert(path.clone()) {
+            let target = c(Path::new("..").join(name));
+            self.steps.push(SetupStep::Link { target, path: c(&path) });
         }
     }
 

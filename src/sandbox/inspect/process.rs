@@ -68,6 +68,17 @@ pub(in crate::sandbox) fn state(thread: i32) -> Option<char> {
     after_name(&text(thread, "stat").ok()?)?.next()?.chars().next()
 }
 
+/// True if a path is that of the name of a thread of the process that asks.
+pub(in crate::sandbox) fn is_thread_name(path: &Path) -> bool {
+    let Ok(rest) = path.strip_prefix("/proc") else { return false };
+    let words: Vec<&str> = rest.iter().filter_map(|word| word.to_str()).collect();
+    match words.as_slice() {
+        ["self" | "thread-self", "comm"] => true,
+        ["self", "task", thread, "comm"] => thread.bytes().all(|byte| byte.is_ascii_digit()),
+        _ => false,
+    }
+}
+
 /// Files of a process in /proc that tell of others. By the first, how many processes have a page of a file in their memory: two entries
 /// that read the same file of the host could tell each other thousands of bits at once. The others stand in the network's directory,
 /// and count for the whole machine in every network namespace: packets, and sockets with their memory.
@@ -377,6 +388,18 @@ pub(in crate::sandbox) fn own_arguments() -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_thread_is_told_from_other_files() {
+        for path in ["/proc/self/comm", "/proc/self/task/8/comm", "/proc/thread-self/comm"] {
+            assert!(is_thread_name(Path::new(path)), "{path}");
+        }
+        for path in
+            ["/proc/self/mem", "/proc/7/comm", "/proc/self/task/x/comm", "/tmp/comm", "/proc/comm"]
+        {
+            assert!(!is_thread_name(Path::new(path)), "{path}");
+        }
+    }
 
     #[test]
     fn a_process_that_sleeps_in_a_read_of_its_input_is_told_from_one_that_just_sleeps() {

@@ -33,9 +33,9 @@ impl Tracer<'_> {
             return TraceeResume::Go;
         };
         let pending = match stop {
-            StoppedCall::Exec => Some(exec(pid, &call, None, 0, self.runs_own_code(pid))),
+            StoppedCall::Exec => Some(exec(pid, &call, None, 0, self.starter_code(pid))),
             StoppedCall::ExecAt => {
-                Some(exec(pid, &call, Some(call.args[0]), 1, self.runs_own_code(pid)))
+                Some(exec(pid, &call, Some(call.args[0]), 1, self.starter_code(pid)))
             }
             StoppedCall::Denied => {
                 self.denied(pid, call_name(&call));
@@ -98,6 +98,20 @@ impl Tracer<'_> {
             self.denied(pid, format!("open({name} of a process)"));
             tracee::refuse(pid, libc::EACCES);
             return Some(PendingCall::Refused);
+        }
+        // Nothing in /proc can be written to, and CUDA's driver gives up where it cannot name its threads.
+        if let PendingCall::Open { path, access: FileAccess::Write, opens: true, .. } = &pending
+            && !call.compat
+            && let Some((address, flags)) = match stop {
+                StoppedCall::Open => Some((call.args[0], call.args[1])),
+                StoppedCall::OpenAt => Some((call.args[1], call.args[2])),
+                _ => None,
+            }
+            && flags & NO_PLAIN_OPEN == 0
+            && process::is_thread_name(path)
+        {
+            tracee::open_memory_instead(pid, address, flags);
+            return Some(PendingCall::ThreadName { call: *call });
         }
         Some(pending)
     }
@@ -165,7 +179,7 @@ impl Tracer<'_> {
             came_to = self.opens(pid, result as i32);
         }
         match pending {
-            PendingCall::Exec { asked, argv, readable, .. } => {
+            PendingCall::Exec { asked, argv, readable, starter } => {
                 // A successful exec was written down at its event.
                 if error == libc::ENOMEM {
                     // The kernel has given up the program before, and kills what is left of it.
@@ -178,7 +192,7 @@ impl Tracer<'_> {
                     if !readable && error != libc::EFAULT {
                         self.unrecorded(RecordPart::Paths);
                     }
-                    self.exec_failed(process, parent, by, asked, &argv, error);
+                    self.exec_failed(process, parent, by, (asked, &argv), starter.libraries, error);
                 }
             }
             PendingCall::Unreadable if error != libc::EFAULT => self.unrecorded(RecordPart::Paths),
@@ -247,6 +261,7 @@ impl Tracer<'_> {
                 self.denied(pid, WAIT_IN_HOST_FILE.into());
                 self.shared.kill();
             }
+            PendingCall::ThreadName { call } => tracee::give_back(pid, &call),
             // The kernel would wait on without a stop at which anybody could look.
             PendingCall::SharedWait { .. } if error == tracee::WAITS_ON => tracee::interrupt(pid),
             PendingCall::SharedWait { .. }
@@ -277,6 +292,10 @@ impl Tracer<'_> {
         }
     }
 }
+
+/// Flags of an open that no file in memory answers.
+const NO_PLAIN_OPEN: u64 =
+    (libc::O_PATH | libc::O_DIRECTORY | libc::O_TMPFILE | libc::O_EXCL) as u64;
 
 /// A refused wait in words.
 const WAIT_IN_HOST_FILE: &str = "futex(in a file of the host)";

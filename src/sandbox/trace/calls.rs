@@ -15,7 +15,7 @@ pub(in crate::sandbox) enum PendingCall {
         asked: PathBuf,
         argv: Vec<Vec<u8>>,
         readable: bool,
-        own_code: bool,
+        starter: StarterCode,
     },
     Open {
         path: PathBuf,
@@ -37,6 +37,10 @@ pub(in crate::sandbox) enum PendingCall {
     /// A path that leads nowhere, unless somebody changes it now.
     Nowhere,
     Clone,
+    /// The opening of a thread's name to write it, in place of which a file in memory is made; the call as it was.
+    ThreadName {
+        call: Call,
+    },
     /// A wait at a word that other processes may share.
     SharedWait {
         address: u64,
@@ -67,19 +71,28 @@ pub(in crate::sandbox) fn message(pid: i32) -> Option<i64> {
     nix::sys::ptrace::getevent(nix::unistd::Pid::from_raw(pid)).ok()
 }
 
-/// A call that starts a program. `own_code`: whether code of the entry's own runs in the process that makes it.
+/// The code in the memory of a process that starts a program.
+#[derive(Default)]
+pub(in crate::sandbox) struct StarterCode {
+    /// True if some of it is the entry's own.
+    pub(in crate::sandbox) own: bool,
+    /// The shared libraries of the host.
+    pub(in crate::sandbox) libraries: Vec<PathBuf>,
+}
+
+/// A call that starts a program.
 pub(in crate::sandbox) fn exec(
     pid: i32,
     call: &Call,
     dirfd: Option<u64>,
     first: usize,
-    own_code: bool,
+    starter: StarterCode,
 ) -> PendingCall {
     let asked = tracee::path(pid, dirfd, call.args[first]);
     let readable = asked != PathArgument::Unreadable;
     let asked = asked.path().unwrap_or_else(|| UNREADABLE.into());
     let argv = tracee::argv(pid, call.args[first + 1], call.compat);
-    PendingCall::Exec { asked, argv, readable, own_code }
+    PendingCall::Exec { asked, argv, readable, starter }
 }
 
 /// The place of a path that we could not read.

@@ -13,7 +13,7 @@ use crate::sandbox::failure;
 use crate::sandbox::inspect::files::{self, FoundFile};
 use crate::sandbox::inspect::process::{self, Mapping};
 use crate::sandbox::plan::SeenProgram;
-use crate::sandbox::trace::calls::{PendingCall, is_shared_object, message};
+use crate::sandbox::trace::calls::{PendingCall, StarterCode, is_shared_object, message};
 use crate::sandbox::trace::record::{
     ExecIdentity, MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
 };
@@ -52,8 +52,8 @@ impl Tracer<'_> {
         pid: i32,
         parent: i32,
         by: Option<usize>,
-        asked: PathBuf,
-        argv: &[Vec<u8>],
+        (asked, argv): (PathBuf, &[Vec<u8>]),
+        beside: Vec<PathBuf>,
         error: i32,
     ) {
         let outcome = match error {
@@ -91,6 +91,7 @@ impl Tracer<'_> {
             argv: argv.iter().map(|a| escape(a, 200)).collect(),
             reader_argv: Vec::new(),
             script: false,
+            beside,
             asked,
         };
         if self.again(&seen, by, outcome, false).is_some() {
@@ -126,10 +127,11 @@ impl Tracer<'_> {
         };
         let pending = pending.or_else(|| tracee.pending.take());
         tracee.pending = None;
-        let (asked, claimed, own_code) = match pending {
-            Some(PendingCall::Exec { asked, argv, own_code, .. }) => (asked, argv, own_code),
-            _ => (PathBuf::new(), Vec::new(), false),
+        let (asked, claimed, starter) = match pending {
+            Some(PendingCall::Exec { asked, argv, starter, .. }) => (asked, argv, starter),
+            _ => (PathBuf::new(), Vec::new(), StarterCode::default()),
         };
+        let own_code = starter.own;
         let now = Instant::now();
         let (by, parent) = (tracee.program, tracee.parent);
         // The program before ended where it became this one.
@@ -188,6 +190,7 @@ impl Tracer<'_> {
             reader_argv: reader_argv.iter().map(|a| escape(a, 200)).collect(),
             own,
             script,
+            beside: starter.libraries,
         };
         for seen in loaders {
             if self.again(&seen, by, ExecOutcome::Ran, own_code).is_none() {
@@ -255,25 +258,28 @@ impl Tracer<'_> {
                 reader_argv: Vec::new(),
                 own,
                 script: false,
+                beside: Vec::new(),
             })
         };
         let all = process::executable_mappings(pid).unwrap_or_default();
         all.into_iter().filter(beside).filter_map(seen).collect()
     }
 
-    /// True if a program of the host has code of the entry's own in its memory: a library that was preloaded, a
-    /// plug-in. The programs that it starts are then started by the entry.
-    pub(in crate::sandbox::trace) fn runs_own_code(&self, pid: i32) -> bool {
+    /// The code in a process that starts a program. Where a program of the host has code of the entry's own in its memory (a
+    /// library that was preloaded, a plug-in), the programs that it starts are started by the entry.
+    pub(in crate::sandbox::trace) fn starter_code(&self, pid: i32) -> StarterCode {
         let program = self.tracees.get(&pid).and_then(|tracee| tracee.program);
         let Some(exec) = program.and_then(|index| self.raw.execs.get(index)) else {
-            return false;
+            return StarterCode::default();
         };
-        if exec.seen.own {
-            return true;
-        }
-        process::executable_mappings(pid).is_none_or(|all| {
-            all.iter().any(|mapping| self.files.maps_own(mapping.device, &mapping.path))
-        })
+        let Some(all) = process::executable_mappings(pid) else {
+            return StarterCode { own: true, libraries: Vec::new() };
+        };
+        let (own, host): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|mapping| self.files.maps_own(mapping.device, &mapping.path));
+        let paths = host.iter().map(|mapping| PathBuf::from(OsStr::from_bytes(&mapping.path)));
+        let libraries = paths.filter(|path| is_shared_object(path)).collect();
+        StarterCode { own: exec.seen.own || !own.is_empty(), libraries }
     }
 
     /// The first start of the same program in the same way: of what one does again and again, one record is enough.
@@ -357,6 +363,7 @@ mod tests {
             reader_argv: words(reader_argv),
             own: false,
             script: false,
+            beside: Vec::new(),
         }
     }
 

@@ -60,11 +60,7 @@ pub(in crate::sandbox) fn interrupt(pid: i32) {
 
 /// Makes the call fail with `errno` without being made.
 pub(in crate::sandbox) fn refuse(pid: i32, errno: i32) {
-    let pid = Pid::from_raw(pid);
-    if arch::refuse(pid, errno).is_err() {
-        // It must not go on with the call: what cannot be refused is killed.
-        let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
-    }
+    or_kill(pid, arch::refuse(Pid::from_raw(pid), errno));
 }
 
 /// Lets a private anonymous mapping that is about to be made reserve no memory: pages count when they are
@@ -77,6 +73,28 @@ pub(in crate::sandbox) fn reserve_nothing(pid: i32, call: &Call) -> bool {
         return false;
     }
     arch::change_map_flags(Pid::from_raw(pid), flags | NO_RESERVE).is_ok()
+}
+
+/// Lets a call that is about to open a file make one in memory instead, which is called like the path at `address`.
+pub(in crate::sandbox) fn open_memory_instead(pid: i32, address: u64, flags: u64) {
+    let closes = flags & libc::O_CLOEXEC as u64 != 0;
+    let arguments = [address, if closes { u64::from(libc::MFD_CLOEXEC) } else { 0 }];
+    or_kill(pid, arch::replace(Pid::from_raw(pid), libc::SYS_memfd_create as u64, arguments));
+}
+
+/// Gives back the arguments of that call at its end.
+pub(in crate::sandbox) fn give_back(pid: i32, call: &Call) {
+    let [first, second, ..] = call.args;
+    // The call is over; one that was killed meanwhile needs them no more.
+    let _ = arch::give_back(Pid::from_raw(pid), [first, second]);
+}
+
+/// A process whose call cannot be changed must not go on with it. A thread that is gone, or about to be, makes none: another one of
+/// its process may be starting a program, which must not be killed with it.
+fn or_kill(pid: i32, changed: nix::Result<()>) {
+    if changed.is_err_and(|error| error != nix::errno::Errno::ESRCH) {
+        let _ = nix::sys::signal::kill(Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+    }
 }
 
 /// A signal that its process ignores interrupts nothing. One that is traced gets it all the same, and its `epoll_wait` would fail with

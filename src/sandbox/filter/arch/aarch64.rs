@@ -67,6 +67,25 @@ pub(in crate::sandbox) fn change_map_flags(pid: Pid, flags: u64) -> nix::Result<
     ptrace::setregs(pid, registers)
 }
 
+/// Makes another call of two arguments in place of the one that is about to be made.
+pub(in crate::sandbox) fn replace(
+    pid: Pid,
+    number: u64,
+    [first, second]: [u64; 2],
+) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    (registers.regs[0], registers.regs[1]) = (first, second);
+    ptrace::setregs(pid, registers)?;
+    child::set_call_number(pid.as_raw(), number as i32)
+}
+
+/// Gives back the second argument of a call that has ended and was replaced: programs count on it. (The result stands in place of the first.)
+pub(in crate::sandbox) fn give_back(pid: Pid, [_, second]: [u64; 2]) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    registers.regs[1] = second;
+    ptrace::setregs(pid, registers)
+}
+
 /// Where a stopped process stands.
 pub(in crate::sandbox) fn program_counter(registers: &Registers) -> u64 {
     registers.pc

@@ -15,8 +15,8 @@ mod i386;
 compile_error!("the sandbox knows the system calls of x86-64 and aarch64 only");
 
 pub(in crate::sandbox) use current::{
-    FOREIGN_BIT, OLD_NAMES, TABLES_IN_WORDS, call, change_map_flags, interrupt, is_trap,
-    program_counter, refuse, result, take_up_call,
+    FOREIGN_BIT, OLD_NAMES, TABLES_IN_WORDS, call, change_map_flags, give_back, interrupt, is_trap,
+    program_counter, refuse, replace, result, take_up_call,
 };
 pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]

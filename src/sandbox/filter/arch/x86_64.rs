@@ -111,6 +111,24 @@ pub(in crate::sandbox) fn change_map_flags(pid: Pid, flags: u64) -> nix::Result<
     ptrace::setregs(pid, registers)
 }
 
+/// Makes another call of two arguments in place of the one that is about to be made.
+pub(in crate::sandbox) fn replace(
+    pid: Pid,
+    number: u64,
+    [first, second]: [u64; 2],
+) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    (registers.orig_rax, registers.rdi, registers.rsi) = (number, first, second);
+    ptrace::setregs(pid, registers)
+}
+
+/// Gives back the arguments of a call that has ended and was replaced: programs count on them.
+pub(in crate::sandbox) fn give_back(pid: Pid, [first, second]: [u64; 2]) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    (registers.rdi, registers.rsi) = (first, second);
+    ptrace::setregs(pid, registers)
+}
+
 /// Where a stopped process stands.
 pub(in crate::sandbox) fn program_counter(registers: &Registers) -> u64 {
     registers.rip
