@@ -97,6 +97,9 @@ pub(crate) struct Helper {
     /// Commands through which they start it: a shell that a helper starts for one line.
     #[serde(default)]
     pub through: Vec<Text>,
+    /// The arguments with which alone it may be started; any, where none are named.
+    #[serde(default)]
+    pub(crate) arguments: Vec<Text>,
     /// Where it lies when not along PATH, as patterns.
     #[serde(default)]
     pub(crate) places: Vec<Text>,

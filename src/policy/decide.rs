@@ -89,7 +89,11 @@ pub(crate) fn program(
     match program.form {
         ProgramForm::Ordinary => {
             let name = called(list, program);
-            named(list, name, above, strictness)
+            let decision = named(list, name, above, strictness);
+            match other_arguments(list, name, program.argv) {
+                Some(words) if decision.class == ProgramClass::Helper => refused(name, words),
+                _ => decision,
+            }
         }
         ProgramForm::MultiCall => {
             let Some(applet) = applet(program) else {
@@ -116,6 +120,16 @@ pub(crate) fn program(
             refused(next_word(program).unwrap_or(applet), why)
         }
     }
+}
+
+/// The reason why a helper may not be started with these arguments.
+fn other_arguments(list: &Allowlist, name: &str, argv: &[&str]) -> Option<String> {
+    let wanted = &list.helper(name)?.arguments;
+    let given = argv.get(1..).unwrap_or_default();
+    let same = given.len() == wanted.len() && given.iter().zip(wanted).all(|(a, b)| **a == **b);
+    let words: Vec<&str> = wanted.iter().map(|word| &**word).collect();
+    (!wanted.is_empty() && !same)
+        .then(|| format!("{name} may only be started as `{name} {}`", words.join(" ")))
 }
 
 /// Decides on an allow-list name in a chain.
@@ -290,6 +304,18 @@ mod tests {
         assert_eq!(class(&host(&[], "/usr/bin/cat", &["xz"]), &[], Tolerant), Refused);
         // a hard link named rm to tail is tail
         assert_eq!(class(&host(&["tail"], "/tmp/rm", &["rm"]), &[], Tolerant), Listed);
+    }
+
+    #[test]
+    fn an_interpreter_asks_the_system_by_these_words_only() {
+        let by = |argv: &[&str], above: &str| {
+            let program = host(&["ldconfig"], "/sbin/ldconfig", argv);
+            class(&program, &[(above, Listed)], Strict)
+        };
+        assert_eq!(by(&["/sbin/ldconfig", "-p"], "python3"), Helper);
+        assert_eq!(by(&["/sbin/ldconfig", "-p"], "sh"), Refused);
+        assert_eq!(by(&["/sbin/ldconfig"], "python3"), Refused);
+        assert_eq!(by(&["/sbin/ldconfig", "-p", "-v"], "python3"), Refused);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A started entry: its state, its end, and the report of what the tracer saw.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -213,12 +213,16 @@ impl Confined for SandboxedProcess {
         }
         let mut known: Vec<Exec> = Vec::with_capacity(execs.len());
         let mut serve_libraries: HashSet<usize> = HashSet::new();
+        let mut readers: HashMap<usize, String> = HashMap::new();
         let mut sums = Sums::new();
         let first = execs.first().filter(|first| first.seen.own && first.seen.script);
         let reader = first.map(|first| self.programs.classify(&interpreter(&first.seen), &[]).1);
         for (index, raw) in execs.into_iter().enumerate() {
-            let (exec, served) = self.describe(raw, &known, &serve_libraries, &mut sums);
+            let reader = self.reader(&raw.seen);
+            let (exec, served) =
+                self.describe(raw, &known, (&serve_libraries, &readers), &mut sums);
             serve_libraries.extend(served.then_some(index));
+            readers.extend(reader.map(|reader| (index, reader)));
             known.push(exec);
         }
         let maker = |path: &Path| {
@@ -281,13 +285,20 @@ impl Confined for SandboxedProcess {
 }
 
 impl SandboxedProcess {
-    /// The program of a record, and whether a library in its starter's memory starts it by itself. `serve_libraries`: the programs
-    /// before that are of that kind; what they start in turn, the entry starts.
+    /// The listed command that reads a script of the entry's own: what it starts by itself, it starts whoever wrote the script.
+    fn reader(&self, seen: &SeenProgram) -> Option<String> {
+        let (class, name) =
+            (seen.own && seen.script).then(|| self.programs.classify(&interpreter(seen), &[]))?;
+        (class == ProgramClass::Listed).then_some(name)
+    }
+
+    /// The program of a record, and whether a library in its starter's memory starts it by itself. Of the programs before it are told
+    /// those that are of that kind (what they start in turn, the entry starts), and the commands that read those that are scripts.
     fn describe(
         &self,
         raw: RawExec,
         known: &[Exec],
-        serve_libraries: &HashSet<usize>,
+        (serve_libraries, readers): (&HashSet<usize>, &HashMap<usize, String>),
         sums: &mut Sums,
     ) -> (Exec, bool) {
         let index = known.len();
@@ -297,6 +308,9 @@ impl SandboxedProcess {
         while let Some((at, exec)) = above.and_then(|at| Some((at, known.get(at)?))) {
             let served = serve_libraries.contains(&at);
             let class = if served { ProgramClass::Refused } else { exec.class };
+            if let Some(reader) = readers.get(&at) {
+                above_it.push((reader.clone(), ProgramClass::Listed));
+            }
             above_it.push((exec.name.clone(), class));
             above = exec.by;
         }

@@ -75,6 +75,7 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
     match name(entry).as_str() {
         "elf" | "elf32" | "elf-bss" | "exactly-4096" | "c-gzip" => &[],
         "python3"
+        | "python3-find-library"
         | "asleep-in-read"
         | "clock-dies-below-ten-seconds"
         | "clock-floor-of-four-seconds"
@@ -96,10 +97,10 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
         "process-substitution" => &[Need::Xz, Need::Bash, Need::Python3],
         "perl" => &[Need::Xz, Need::Perl],
         "c-bzip2" => &[Need::Bzip2],
-        "clang-xz" => &[Need::Xz, Need::Clang],
+        "clang-xz" | "clang-lto" => &[Need::Xz, Need::Clang],
         "cpp-xz" => &[Need::Xz, Need::Cplusplus],
         "gunzip-tolerated" => &[Need::Cplusplus],
-        "rust-xz" => &[Need::Xz, Need::Rustc],
+        "rust-xz" | "cargo-dev" => &[Need::Xz, Need::Rustc],
         _ => &[Need::Xz],
     }
 }
@@ -364,7 +365,8 @@ impl Mode {
             .filter(|finding| finding["status"] == "undecided")
             .collect();
         // Rust's toolchain may lie in root's home, closed to others: then it is missing, and said to be.
-        let rust = self.user.is_some() && entry.ends_with("rust-xz");
+        let is_rust = ["rust-xz", "cargo-dev"].iter().any(|name| entry.ends_with(name));
+        let rust = self.user.is_some() && is_rust;
         // A fixed path below /tmp cannot be made private on such a host.
         let fixed = !self.through.is_empty()
             && open.iter().all(|f| f["summary"].to_string().contains("without a mount namespace"));

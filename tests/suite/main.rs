@@ -22,6 +22,7 @@ mod agree;
 mod arrows;
 mod batch;
 mod busy;
+mod by_themselves;
 mod changed;
 mod check_shards;
 mod chess960;
@@ -69,7 +70,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 44] = [
+    let modules: [fn() -> Vec<Test>; 45] = [
         abuse::tests,
         fixtures::tests,
         event::tests,
@@ -80,6 +81,7 @@ fn all() -> impl Iterator<Item = Test> {
         replay_question::tests,
         replayed::tests,
         debian_engines::tests,
+        by_themselves::tests,
         devices::tests,
         dutch::tests,
         batch::tests,

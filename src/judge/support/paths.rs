@@ -36,7 +36,8 @@ pub(crate) fn is_library(path: &str) -> bool {
         || name.ends_with(".so")
         || name.contains(".so.")
         || [".py", ".pyc", ".pm"].iter().any(|end| name.ends_with(end))
-        || below_packages(path).is_some_and(|rest| !rest.is_empty() && !rest.ends_with(".pth"))
+        // (Without an end to its name it is a directory, which is looked into and not loaded.)
+        || below_packages(path).is_some_and(|rest| base_name(rest).contains('.') && !rest.ends_with(".pth"))
 }
 
 /// The part of a path after `dist-packages/` or `site-packages/`.

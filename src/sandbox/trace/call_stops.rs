@@ -1,8 +1,14 @@
 //! System calls that the filter makes stop: looked at before they are made, and what came of them.
 
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Instant;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use crate::model::evidence::{FileAccess, RecordPart, Resource};
 use crate::model::text::escape;
@@ -38,8 +44,11 @@ impl Tracer<'_> {
                 Some(exec(pid, &call, Some(call.args[0]), 1, self.starter_code(pid)))
             }
             StoppedCall::Denied => {
-                self.denied(pid, call_name(&call));
-                tracee::refuse(pid, refusal(&call));
+                let answer = self.own_lock(pid, &call).unwrap_or_else(|| {
+                    self.denied(pid, call_name(&call));
+                    refusal(&call)
+                });
+                tracee::refuse(pid, answer);
                 Some(PendingCall::Refused)
             }
             StoppedCall::Process | StoppedCall::ProcessSecond | StoppedCall::ProcessClock => {
@@ -86,6 +95,36 @@ impl Tracer<'_> {
             tracee.pending = (!refused).then_some(pending);
         }
         if refused { TraceeResume::Go } else { TraceeResume::ToCallEnd }
+    }
+
+    /// The answer to a lock of one of the entry's own files (rustc locks its folders, and gives up where it cannot); none where it
+    /// must be refused. A lock is of the open file: it is made here, by a descriptor that no thread of the entry can exchange. Who would
+    /// have to wait for it is refused, since nobody here may wait.
+    fn own_lock(&self, pid: i32, call: &Call) -> Option<i32> {
+        if call.compat || call.number != libc::SYS_flock as u64 {
+            return None;
+        }
+        let process = self.tracees.get(&pid)?.process;
+        let handle = pidfd_open(Pid::from_raw(process)?, PidfdFlags::empty()).ok()?;
+        let flags = PidfdGetfdFlags::empty();
+        let file = File::from(pidfd_getfd(&handle, call.args[0] as i32, flags).ok()?);
+        let found = self.files.find_descriptor(pid, call.args[0] as i32).ok()?;
+        let same = file.metadata().is_ok_and(|file| found.inode() == (file.dev(), file.ino()));
+        if !same || !self.files.made(&found) {
+            return None;
+        }
+        let wanted = call.args[1] as i32;
+        let operation = match wanted & !libc::LOCK_NB {
+            libc::LOCK_SH => FlockOperation::NonBlockingLockShared,
+            libc::LOCK_EX => FlockOperation::NonBlockingLockExclusive,
+            libc::LOCK_UN => FlockOperation::Unlock,
+            _ => return Some(libc::EINVAL),
+        };
+        match flock(&file, operation) {
+            Ok(()) => Some(0),
+            Err(Errno::WOULDBLOCK) if wanted & libc::LOCK_NB == 0 => None,
+            Err(error) => Some(error.raw_os_error()),
+        }
     }
 
     /// A call that opens or makes a file.

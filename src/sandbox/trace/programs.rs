@@ -279,7 +279,9 @@ impl Tracer<'_> {
             all.into_iter().partition(|mapping| self.files.maps_own(mapping.device, &mapping.path));
         let paths = host.iter().map(|mapping| PathBuf::from(OsStr::from_bytes(&mapping.path)));
         let libraries = paths.filter(|path| is_shared_object(path)).collect();
-        StarterCode { own: exec.seen.own || !own.is_empty(), libraries }
+        // Of a script, the interpreter's own code runs.
+        let is_own = exec.seen.own && !exec.seen.script;
+        StarterCode { own: is_own || !own.is_empty(), libraries }
     }
 
     /// The first start of the same program in the same way: of what one does again and again, one record is enough.

@@ -1,0 +1,55 @@
+//! What compilers and interpreters do by themselves, and what an entry may not do in their name.
+
+use crate::test_folder::{TestFolder, fixture};
+use crate::trials::Test;
+
+/// rustc locks the folder of its incremental build, and gives up where it cannot.
+fn a_file_of_its_own_can_be_locked_and_no_other() {
+    let folder = TestFolder::new();
+    folder.write(
+        "engine",
+        "#!/usr/bin/python3\n\
+         import fcntl, os, tempfile\n\
+         def lock(file, how):\n    \
+         try: fcntl.flock(file, how); return 'locked'\n    \
+         except OSError as error: return error.strerror\n\
+         one = tempfile.NamedTemporaryFile()\n\
+         two = open(one.name)\n\
+         print(lock(one, fcntl.LOCK_EX), lock(two, fcntl.LOCK_SH | fcntl.LOCK_NB))\n\
+         print(lock(one, fcntl.LOCK_UN), lock(two, fcntl.LOCK_SH | fcntl.LOCK_NB))\n\
+         print(lock(open('/etc/passwd'), fcntl.LOCK_SH | fcntl.LOCK_NB))\n",
+    );
+    let done = folder.run(&["run", &folder.path("engine").display().to_string()]);
+    assert_eq!(
+        done.out,
+        "locked Resource temporarily unavailable\nlocked locked\nOperation not supported\n",
+        "{done:?}"
+    );
+    assert!(done.err.contains("flock"), "{done:?}");
+}
+
+/// `ctypes.util.find_library` asks ldconfig, by one word; no entry may ask it by others.
+fn an_interpreter_starts_its_own_programs_by_its_own_words() {
+    let folder = TestFolder::new();
+    let engine = String::from_utf8(fixture("accept/python3")).unwrap();
+    let engine = engine.split_once('\n').unwrap().1;
+    for (name, before, passes) in [
+        ("asks", "import ctypes.util\nctypes.util.find_library('m')", true),
+        ("lists", "import subprocess\nsubprocess.run(['/sbin/ldconfig', '-N'], stdout=-3)", false),
+        ("names", "import subprocess\nsubprocess.run(['uname', '-a'], stdout=-3)", false),
+        ("packages", "import pkgutil\nlist(pkgutil.iter_modules())", true),
+    ] {
+        folder.write(format!("{name}/engine"), format!("#!/usr/bin/python3\n{before}\n{engine}"));
+        let report = folder.run(&["check", "-q", "--quick", "--format", "json", name]).json();
+        let findings = report["entries"][0]["findings"].as_array().unwrap();
+        let failed: Vec<_> = findings.iter().filter(|found| found["status"] == "fail").collect();
+        assert_eq!(failed.is_empty(), passes, "{name}: {failed:#?}");
+    }
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow a_file_of_its_own_can_be_locked_and_no_other [Landlock, Python3],
+        slow an_interpreter_starts_its_own_programs_by_its_own_words [Landlock, Python3]
+    ]
+}
