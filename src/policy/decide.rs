@@ -89,11 +89,8 @@ pub(crate) fn program(
     match program.form {
         ProgramForm::Ordinary => {
             let name = called(list, program);
-            let decision = named(list, name, above, strictness);
-            match other_arguments(list, name, program.argv) {
-                Some(words) if decision.class == ProgramClass::Helper => refused(name, words),
-                _ => decision,
-            }
+            let arguments = program.argv.get(1..).unwrap_or_default();
+            with_arguments(list, named(list, name, above, strictness), arguments)
         }
         ProgramForm::MultiCall => {
             let Some(applet) = applet(program) else {
@@ -105,12 +102,13 @@ pub(crate) fn program(
             if list.command(applet).is_none() && list.helper(applet).is_none() {
                 return refused(applet, format!("{} (through {base})", stranger(list, applet)));
             }
-            let decision = named(list, applet, above, strictness);
+            let by_own_name =
+                program.argv.first().is_some_and(|word| is_multi_call(name_called(word)));
+            let arguments = program.argv.get(if by_own_name { 2 } else { 1 }..).unwrap_or_default();
+            let decision = with_arguments(list, named(list, applet, above, strictness), arguments);
             // By a name that it does not have, GNU's and uutils's file is whatever its next word says, and toybox
             // whatever a link of that name leads to.
-            let is_called_multi_call =
-                program.argv.first().is_some_and(|word| is_multi_call(name_called(word)));
-            if is_called_multi_call
+            if by_own_name
                 || program.known_as.contains(&applet)
                 || decision.class == ProgramClass::Refused
             {
@@ -122,14 +120,20 @@ pub(crate) fn program(
     }
 }
 
-/// The reason why a helper may not be started with these arguments.
-fn other_arguments(list: &Allowlist, name: &str, argv: &[&str]) -> Option<String> {
-    let wanted = &list.helper(name)?.arguments;
-    let given = argv.get(1..).unwrap_or_default();
-    let same = given.len() == wanted.len() && given.iter().zip(wanted).all(|(a, b)| **a == **b);
-    let words: Vec<&str> = wanted.iter().map(|word| &**word).collect();
-    (!wanted.is_empty() && !same)
-        .then(|| format!("{name} may only be started as `{name} {}`", words.join(" ")))
+/// The decision on a program in view of its arguments: a helper may be allowed with certain ones alone.
+fn with_arguments(
+    list: &Allowlist,
+    decision: ProgramDecision,
+    arguments: &[&str],
+) -> ProgramDecision {
+    let helper = list.helper(&decision.name).filter(|_| decision.class == ProgramClass::Helper);
+    let wanted = helper.iter().flat_map(|helper| &helper.arguments);
+    let wanted: Vec<&str> = wanted.map(|word| &**word).collect();
+    if wanted.is_empty() || wanted == arguments {
+        return decision;
+    }
+    let name = &decision.name;
+    refused(name, format!("{name} may only be started as `{name} {}`", wanted.join(" ")))
 }
 
 /// Decides on an allow-list name in a chain.
@@ -316,6 +320,13 @@ mod tests {
         assert_eq!(by(&["/sbin/ldconfig", "-p"], "sh"), Refused);
         assert_eq!(by(&["/sbin/ldconfig"], "python3"), Refused);
         assert_eq!(by(&["/sbin/ldconfig", "-p", "-v"], "python3"), Refused);
+        let of_many = |argv: &[&str]| {
+            let form = ProgramForm::MultiCall;
+            let program = StartedProgram { form, ..host(&["ldconfig"], "/sbin/busybox", argv) };
+            class(&program, &[("python3", Listed)], Strict)
+        };
+        assert_eq!(of_many(&["busybox", "ldconfig", "-p"]), Helper);
+        assert_eq!(of_many(&["busybox", "ldconfig", "-v"]), Refused);
     }
 
     #[test]

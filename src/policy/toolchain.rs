@@ -355,7 +355,7 @@ impl Programs for Toolchain {
             let path = path.to_string_lossy();
             libraries::judge(&self.list, &path).is_allowed().then(|| base_name(&path).to_owned())
         };
-        let loaded: Vec<String> = seen.beside.iter().filter_map(starts).collect();
+        let loaded: Vec<String> = seen.starter_libraries.iter().filter_map(starts).collect();
         let lines = self
             .list
             .libraries
@@ -405,7 +405,7 @@ mod tests {
                 reader_argv: Vec::new(),
                 own: false,
                 script: false,
-                beside: vec![library.into()],
+                starter_libraries: vec![library.into()],
             })
         };
         let pocl = "/usr/lib/x86_64-linux-gnu/libpocl.so.2.10.0";
@@ -459,7 +459,7 @@ mod tests {
             reader_argv: Vec::new(),
             own,
             script: false,
-            beside: Vec::new(),
+            starter_libraries: Vec::new(),
         };
         assert_eq!(tools.classify(&seen(&xz, false), &[]), (ProgramClass::Listed, "tail".into()));
         let other = Path::new("/usr/bin/uname");

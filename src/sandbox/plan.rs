@@ -98,7 +98,7 @@ pub struct SeenProgram {
     /// True for a file that is a script (asked for by its own name, run by an interpreter).
     pub(crate) script: bool,
     /// The shared libraries of the host that its starter had in its memory.
-    pub(crate) beside: Vec<PathBuf>,
+    pub(crate) starter_libraries: Vec<PathBuf>,
 }
 
 /// The policy on programs and files; implemented by `policy`.

@@ -22,7 +22,6 @@ mod agree;
 mod arrows;
 mod batch;
 mod busy;
-mod by_themselves;
 mod changed;
 mod check_shards;
 mod chess960;
@@ -57,6 +56,7 @@ mod slurm;
 mod stalled;
 mod standings;
 mod submissions;
+mod system_programs;
 mod terminal;
 mod upgraded;
 mod waivers;
@@ -81,7 +81,7 @@ fn all() -> impl Iterator<Item = Test> {
         replay_question::tests,
         replayed::tests,
         debian_engines::tests,
-        by_themselves::tests,
+        system_programs::tests,
         devices::tests,
         dutch::tests,
         batch::tests,

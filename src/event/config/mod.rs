@@ -4,6 +4,7 @@ mod engines_file;
 mod frd;
 mod leagues;
 mod names;
+mod no_entries;
 mod previous;
 mod raw_stage;
 mod sources;
@@ -36,7 +37,8 @@ use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
 use names::slug;
-pub(crate) use template::{Contestants, EventTemplate, NoEntries, books_of, template};
+pub(crate) use no_entries::NoEntries;
+pub(crate) use template::{Contestants, EventTemplate, books_of, template};
 
 /// An error that keeps an event from being played as it is written.
 #[derive(Debug, thiserror::Error)]

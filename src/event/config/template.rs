@@ -5,56 +5,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::names::{distinct, unreadable};
+use super::no_entries::{CUP_ENGINES, NoEntries};
 use super::{frd, leagues};
 use crate::batch::discover;
-use crate::model::text::shown;
-use crate::runner::spec::{self, EngineSource, RequestedEngine, SpecError};
-
-/// An error that keeps an event file from being written.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NoEntries {
-    /// The directory cannot be read.
-    #[error("cannot read the entries in {}: {source}", shown(path))]
-    Read {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The file of engines is not understood.
-    #[error(transparent)]
-    Engines(#[from] SpecError),
-    /// There are fewer than the event needs.
-    #[error(
-        "there are not {least} engines in {}{why}; put each in a file or directory of its own there, named as it \
-         shall be called",
-        shown(path)
-    )]
-    TooFew {
-        /// The directory, or the file of engines.
-        path: PathBuf,
-        /// The least number of engines.
-        least: usize,
-        /// The reason why the event needs as many, behind a comma; empty where it is plain.
-        why: &'static str,
-    },
-    /// There are more than the bracket of the Cup has places for.
-    #[error(
-        "there are {found} engines in {}, and the bracket of the Cup has places for {CUP_ENGINES}, the first of the last Swiss; \
-         leave {} out",
-        shown(path),
-        found - CUP_ENGINES
-    )]
-    TooMany {
-        /// The directory, or the file of engines.
-        path: PathBuf,
-        /// The number of engines.
-        found: usize,
-    },
-}
-
-/// The engines of the Cup.
-const CUP_ENGINES: usize = 32;
+use crate::runner::spec::{self, EngineSource, RequestedEngine};
 
 const HEAD: &str = r#"# An event of gate4k. `gate4k event run FILE` judges every entry, freezes it, plays, and goes on after
 # whatever ended it. Paths are seen from this file. The first run freezes all that is written here. More keys (an allow-list,

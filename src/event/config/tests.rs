@@ -202,7 +202,7 @@ fn every_event_that_can_be_written_can_be_played() {
 }
 
 #[test]
-fn an_event_is_not_written_for_fewer_engines_than_can_play_it() {
+fn an_event_is_not_written_for_fewer_or_more_engines_than_can_play_it() {
     for (like, least) in [
         (EventTemplate::Swiss, 13),
         (EventTemplate::Cup, 32),
@@ -221,6 +221,18 @@ fn an_event_is_not_written_for_fewer_engines_than_can_play_it() {
         let path = dir.path().join("event.toml");
         std::fs::write(&path, write().unwrap()).unwrap();
         assert!(EventConfig::load(&path).is_ok(), "{like:?}");
+        add(least + 1);
+        let more = write().map_err(|error| error.to_string());
+        if like == EventTemplate::Cup {
+            let error = more.unwrap_err();
+            assert!(
+                error.contains("there are 33 engines") && error.contains("leave 1 out"),
+                "{error}"
+            );
+        } else {
+            std::fs::write(&path, more.unwrap()).unwrap();
+            assert!(EventConfig::load(&path).is_ok(), "{like:?}");
+        }
     }
 }
 

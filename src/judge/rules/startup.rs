@@ -2,7 +2,7 @@
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::Allowed;
-use crate::judge::support::{excuse, runs, start_failure, wording};
+use crate::judge::support::{excuse, host_lacks, runs, start_failure, wording};
 use std::time::Duration;
 
 use serde_json::json;
@@ -168,7 +168,7 @@ fn down(evidence: &Evidence, run: &Run, policy: &dyn Allowed) -> Finding {
     let guilty = run.execs.iter().any(super::commands::is_denied);
     excuse::excused(
         finding,
-        (!guilty).then(|| excuse::not_up(run, &evidence.host, policy)).flatten(),
+        (!guilty).then(|| host_lacks::not_up(run, &evidence.host, policy)).flatten(),
     )
 }
 

@@ -3,6 +3,7 @@
 pub mod allowed;
 pub(crate) mod complaints;
 pub(crate) mod excuse;
+pub(crate) mod host_lacks;
 pub(crate) mod one_answer;
 pub(crate) mod paths;
 pub(crate) mod positions;

@@ -34,11 +34,13 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 const AS_IT_IS: [&str; 2] = ["cpuinfo", "meminfo"];
 /// Files of /proc that say the same at all times on all hosts with this kernel, and what is the namespaces' own.
 const HARMLESS: [&str; 3] = ["filesystems", "crypto", "sysvipc"];
-/// Those that the driver of an accelerator reads, of all of which an entry gets a copy, too, where it has one: the numbers of devices, and
-/// what NVIDIA's driver says of itself.
+/// Files and directories of /proc that the driver of an accelerator reads: the numbers of devices, and what NVIDIA's driver tells of
+/// itself. An entry with an accelerator gets a copy of them.
 const FOR_DRIVERS: [&str; 2] = ["devices", "driver/nvidia"];
-/// Files below one of them, and how long each may be; on a host with eight devices there are some 100 of less than a page.
-const MOST_OF_DRIVERS: (usize, usize) = (1024, 64 << 10);
+/// The most files that are copied of one of them; a host with eight devices has some 100.
+const MOST_DRIVER_FILES: usize = 1024;
+/// The most bytes of such a file; most have less than a page.
+const LONGEST_DRIVER_FILE: usize = 64 << 10;
 
 /// Files of each memory node below /sys, by which the free memory and more could be followed; they keep what they said as well.
 const OF_A_NODE: [&str; 3] = ["meminfo", "vmstat", "numastat"];
@@ -163,7 +165,7 @@ impl Root {
                 continue;
             }
             let for_drivers = FOR_DRIVERS.iter().find(|known| {
-                let mut room = MOST_OF_DRIVERS.0;
+                let mut room = MOST_DRIVER_FILES;
                 has_accelerator
                     && Path::new(known).starts_with(&name)
                     && self.copy(&Path::new("/proc").join(known), &top.join(known), &mut room)
@@ -214,7 +216,9 @@ impl Root {
             return true;
         }
         let text = seen.is_file().then(|| std::fs::read(from).ok()).flatten();
-        let Some(text) = text.filter(|text| text.len() <= MOST_OF_DRIVERS.1) else { return false };
+        let Some(text) = text.filter(|text| text.len() <= LONGEST_DRIVER_FILE) else {
+            return false;
+        };
         self.file(to, 0o444, &text.into());
         true
     }

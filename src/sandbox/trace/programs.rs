@@ -53,7 +53,7 @@ impl Tracer<'_> {
         parent: i32,
         by: Option<usize>,
         (asked, argv): (PathBuf, &[Vec<u8>]),
-        beside: Vec<PathBuf>,
+        starter_libraries: Vec<PathBuf>,
         error: i32,
     ) {
         let outcome = match error {
@@ -91,7 +91,7 @@ impl Tracer<'_> {
             argv: argv.iter().map(|a| escape(a, 200)).collect(),
             reader_argv: Vec::new(),
             script: false,
-            beside,
+            starter_libraries,
             asked,
         };
         if self.again(&seen, by, outcome, false).is_some() {
@@ -190,7 +190,7 @@ impl Tracer<'_> {
             reader_argv: reader_argv.iter().map(|a| escape(a, 200)).collect(),
             own,
             script,
-            beside: starter.libraries,
+            starter_libraries: starter.libraries,
         };
         for seen in loaders {
             if self.again(&seen, by, ExecOutcome::Ran, own_code).is_none() {
@@ -258,7 +258,7 @@ impl Tracer<'_> {
                 reader_argv: Vec::new(),
                 own,
                 script: false,
-                beside: Vec::new(),
+                starter_libraries: Vec::new(),
             })
         };
         let all = process::executable_mappings(pid).unwrap_or_default();
@@ -365,7 +365,7 @@ mod tests {
             reader_argv: words(reader_argv),
             own: false,
             script: false,
-            beside: Vec::new(),
+            starter_libraries: Vec::new(),
         }
     }
 

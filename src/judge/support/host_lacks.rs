@@ -1,0 +1,259 @@
+//! What this host may lack, where a start of the entry did not come up.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::judge::support::allowed::{Allowed, LibraryWord};
+use crate::judge::support::excuse::{Excuse, gaps, refusal};
+use crate::judge::support::{complaints, wording};
+use crate::model::command_words::base_name;
+use crate::model::evidence::{FileAccess, HostFacts, Run};
+use crate::model::layer_status::{LayerName, LayerState};
+
+/// The run asked for a command of rule 7.5 that this host lacks.
+pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
+    let named = complaints::not_found_names(&run.stderr_tail);
+    let launch = run.launch_failure.as_ref().map(|failure| {
+        failure
+            .what
+            .split(|c: char| c.is_whitespace() || "`'\"():,;".contains(c))
+            .filter_map(|word| word.rsplit('/').next())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    });
+    let name = host.missing_commands.iter().find(|name| {
+        run.not_installed.contains(name)
+            || named.contains(name)
+            || launch.as_ref().is_some_and(|words| words.contains(name))
+    })?;
+    Some(Excuse {
+        over_limit: false,
+        why: format!("it asked for {name}, which is allowed and which this host does not have"),
+        help: format!("install {name} (`gate4k doctor` names the package) and check again"),
+        evidence: json!({"missing_command": name}),
+    })
+}
+
+/// The run asked for a library that is allowed, and this host does not have it (for this interpreter).
+pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
+    let name = complaints::missing_modules(&run.stderr_tail)
+        .into_iter()
+        .find(|name| matches!(policy.library(name), LibraryWord::Allowed(_)))?;
+    Some(Excuse {
+        over_limit: false,
+        why: format!(
+            "it asked for {name}, which is allowed and which it did not find on this host"
+        ),
+        help: if name.contains(".so") {
+            format!(
+                "install {name} and, for an entry that compiles, what a compiler needs of it (`gate4k doctor` names the \
+                 packages of CUDA and OpenCL), and check again"
+            )
+        } else {
+            format!(
+                "install {name} for the interpreter that the entry uses (`gate4k doctor` names the \
+                 package) and check again"
+            )
+        },
+        evidence: json!({"missing_library": name}),
+    })
+}
+
+/// The run loaded a library that drives accelerators (7.6), and none is open to it.
+fn no_accelerator(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<Excuse> {
+    let devices = host.layers.iter().find(|layer| layer.name == LayerName::Devices)?;
+    if devices.state != LayerState::Enforced {
+        return None;
+    }
+    let loaded = run.opens.iter().find(|open| {
+        !(open.own || open.denied || open.missing) && policy.drives_accelerators(&open.path)
+    })?;
+    let name = base_name(&loaded.path);
+    Some(Excuse {
+        over_limit: false,
+        why: format!("it loaded {name}, which drives accelerators, and none is open to it here"),
+        help: "check again with `--devices nvidia` or `--devices dri`, on a host that has the accelerator, or let it play without \
+               one"
+            .into(),
+        evidence: json!({"no_accelerator": name}),
+    })
+}
+
+/// A layer's gap that may itself have broken the entry: any mandatory one; limits that are too low;
+/// and without a mount namespace a fixed path below /tmp cannot be made private, so that writing
+/// there is refused.
+pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
+    if let Some((_, words)) = gaps(host).next() {
+        return Some(Excuse {
+            over_limit: false,
+            why: format!("but on this host {words}"),
+            help: "run `gate4k doctor` for the fix, and check again".into(),
+            evidence: json!({"layer": words}),
+        });
+    }
+    if !host.lowered_limits.is_empty() {
+        let lowered = host.lowered_limits.join(", ");
+        return Some(Excuse {
+            over_limit: false,
+            why: format!("but its limits are lower here than they should be: {lowered}"),
+            help: "raise them where gate4k is started (`ulimit`; LimitNOFILE= and its like in a systemd \
+                   unit), and check again"
+                .into(),
+            evidence: json!({"lowered_limits": host.lowered_limits}),
+        });
+    }
+    let mount = host.layers.iter().find(|layer| layer.name == LayerName::Mount);
+    let path = run.opens.iter().find(|open| {
+        open.denied
+            && open.access == FileAccess::Write
+            && ["/tmp", "/var/tmp", "/dev/shm"]
+                .iter()
+                .any(|root| Path::new(&open.path).starts_with(root))
+    })?;
+    (mount.is_none_or(|layer| layer.state != LayerState::Enforced)).then(|| Excuse {
+        over_limit: false,
+        why: format!(
+            "it wrote to {}, which this host cannot make private without a mount namespace",
+            path.path
+        ),
+        help: "allow unprivileged user namespaces (`gate4k doctor` says how) and check again"
+            .into(),
+        evidence: json!({"denied_write": path.path}),
+    })
+}
+
+/// Everything of the host that may be why the run did not come up.
+pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<Excuse> {
+    refusal(run, host)
+        .or_else(|| missing_command(run, host))
+        .or_else(|| missing_library(run, policy))
+        .or_else(|| no_accelerator(run, host, policy))
+        .or_else(|| lacking_processor(run))
+        .or_else(|| refused_limit(run))
+        .or_else(|| broken_by_layer(run, host))
+}
+
+/// The run wanted a higher limit (`ulimit`) than an entry gets here; the event's machine may have granted it.
+fn refused_limit(run: &Run) -> Option<Excuse> {
+    let line = complaints::refused_limit(&run.stderr_tail)?;
+    let said = wording::shorten(line, 160);
+    Some(Excuse {
+        over_limit: false,
+        why: format!("it wanted a higher limit of resources than an entry gets here: `{said}`"),
+        help: "leave the limit as it is, or go on where it cannot be raised (`ulimit -s unlimited||:`, in Python `try:`)"
+            .into(),
+        evidence: json!({"refused": ["a higher limit of resources"], "said": said}),
+    })
+}
+
+/// The run compiles for the processor that it finds, and this one has not the instructions that its source names.
+fn lacking_processor(run: &Run) -> Option<Excuse> {
+    let native = run.execs.iter().any(|exec| exec.argv.iter().any(|word| word == "-march=native"));
+    (native && complaints::lacks_instruction(&run.stderr_tail)).then(|| Excuse {
+        over_limit: false,
+        why: "it compiles for the processor that it finds (-march=native), and this host's lacks an instruction that it \
+              names"
+            .into(),
+        help: "judge it on a host with a processor as that of the event's machine".into(),
+        evidence: json!({"refused": ["an instruction that this processor lacks"]}),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::excuse::excused;
+    use crate::judge::support::testing;
+    use crate::judge::support::testing::Build;
+    use crate::model::evidence::{LaunchFailure, Purpose};
+    use crate::model::layer_status::Layer;
+    use crate::model::rule::RuleId;
+    use crate::model::verdict::{Finding, Status};
+
+    #[test]
+    fn a_driver_without_a_device_leaves_a_start_open() {
+        let excuse = |devices: LayerState, run: &Run| {
+            let mut host = testing::host();
+            let reason = String::new();
+            host.layers.push(Layer { name: LayerName::Devices, state: devices, reason });
+            no_accelerator(run, &host, &testing::TestList).map(|excuse| excuse.why)
+        };
+        let driver = testing::run(Purpose::Main).opened("/usr/lib/libcuda.so.1", false);
+        let why = excuse(LayerState::Enforced, &driver).unwrap();
+        assert!(why.starts_with("it loaded libcuda.so.1,"), "{why}");
+        assert_eq!(excuse(LayerState::Partial, &driver), None);
+        let denied = testing::run(Purpose::Main).opened("/usr/lib/libcuda.so.1", true);
+        assert_eq!(excuse(LayerState::Enforced, &denied), None);
+        assert_eq!(excuse(LayerState::Enforced, &testing::run(Purpose::Main)), None);
+    }
+
+    #[test]
+    fn a_source_for_another_processor_is_excused_where_it_compiles_for_the_one_it_finds() {
+        let said = "x.h:39:1: error: inlining failed in call to ‘always_inline’ ‘_pext_u64’: target specific option mismatch";
+        let run = |argument: &str| {
+            let mut run = testing::run(Purpose::Main)
+                .exec(Some(0), "cc", crate::model::evidence::ProgramClass::Listed)
+                .stderr(said);
+            run.execs[1].argv.push(argument.into());
+            run
+        };
+        assert!(lacking_processor(&run("-march=native")).is_some());
+        assert!(lacking_processor(&run("-O2")).is_none());
+    }
+
+    #[test]
+    fn a_limit_that_an_entry_cannot_raise_here_excuses() {
+        let said = [
+            "/entry/1: 2: ulimit: error setting limit (Operation not permitted)",
+            "/entry/1: line 2: ulimit: max user processes: cannot modify limit: Operation not permitted",
+            "ValueError: not allowed to raise maximum limit",
+        ];
+        for line in said {
+            let run = testing::run(Purpose::Main).stderr(line);
+            let finding = excused(Finding::fail(RuleId::Startup, "ended"), refused_limit(&run));
+            assert_eq!(finding.status, Status::Undecided);
+            assert!(finding.summary.contains(line) && finding.help.contains("||:"), "{finding:?}");
+        }
+        assert!(
+            refused_limit(&testing::run(Purpose::Main).stderr("1: ulimit: bad number")).is_none()
+        );
+    }
+
+    #[test]
+    fn a_listed_command_that_is_missing_excuses() {
+        let host = testing::host();
+        let run = testing::run(Purpose::Main).stderr("e: 2: pypy3: not found");
+        assert!(missing_command(&run, &host).is_some());
+        let mut run = testing::run(Purpose::Main);
+        run.launch_failure = Some(LaunchFailure {
+            errno: 2,
+            what: "its interpreter `/usr/bin/pypy3` does not exist".into(),
+        });
+        assert!(missing_command(&run, &host).is_some());
+        assert!(missing_command(&testing::run(Purpose::Main), &host).is_none());
+    }
+
+    #[test]
+    fn limits_that_are_too_low_may_be_why_an_entry_does_not_come_up() {
+        let mut host = testing::host();
+        let run = testing::run(Purpose::Main);
+        assert!(broken_by_layer(&run, &host).is_none());
+        host.lowered_limits.push("open files 8 in place of 4096".into());
+        let excuse = broken_by_layer(&run, &host).unwrap();
+        assert!(excuse.why.ends_with("open files 8 in place of 4096"), "{}", excuse.why);
+        // An entry that starts all the same is accepted.
+        let pass = excused(Finding::pass(RuleId::Startup, ""), Some(excuse));
+        assert_eq!(pass.status, Status::Pass);
+    }
+
+    #[test]
+    fn a_refused_write_below_tmp_is_the_hosts_only_without_a_mount_namespace() {
+        let mut host = testing::host();
+        let mut run = testing::run(Purpose::Main).opened("/tmp/x", true);
+        run.opens[0].access = FileAccess::Write;
+        assert!(broken_by_layer(&run, &host).is_none());
+        host.layers.pop();
+        assert!(broken_by_layer(&run, &host).is_some());
+    }
+}
