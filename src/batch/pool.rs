@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 
 use tracing::debug;
@@ -19,6 +19,7 @@ use crate::judge::error::CheckError;
 use crate::judge::other_work::{judged_when_quiet, may_be_caused_by_load};
 use crate::model::entry_report::EntryReport;
 use crate::model::in_order::InOrder;
+use crate::model::lock::lock;
 
 /// The report on one entry, or why there is none.
 pub(crate) type Judged = Result<EntryReport, CheckError>;
@@ -177,12 +178,8 @@ fn may_be_caused_by_others(report: &EntryReport) -> bool {
 struct Running(Mutex<BTreeMap<usize, usize>>);
 
 impl Running {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn begin(&self, index: usize) {
-        let mut running = self.lock();
+        let mut running = lock(&self.0);
         let others = running.len();
         for met in running.values_mut() {
             *met = others.max(*met);
@@ -191,7 +188,7 @@ impl Running {
     }
 
     fn end(&self, index: usize) -> usize {
-        self.lock().remove(&index).unwrap_or_default()
+        lock(&self.0).remove(&index).unwrap_or_default()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::{mem, slice};
 
 use tracing::debug;
@@ -25,6 +25,7 @@ use crate::files::outputs::{self, NamedPath, SameFile};
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
+use crate::model::lock::lock;
 use crate::model::text::shown;
 use crate::policy::allowlist::BUILT_IN;
 use crate::receipt::document::Receipt;
@@ -175,7 +176,7 @@ impl KeptResults<'_> {
                 return Ok(report);
             }
             debug!(entry = %shown(path), fingerprint, "not in the cache");
-            let mut known = self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = lock(&self.fingerprints);
             known.insert(path.to_owned(), fingerprint);
         }
         judge(progress)
@@ -183,7 +184,7 @@ impl KeptResults<'_> {
 
     /// Keeps what was judged just now, if nothing has changed meanwhile.
     fn keep(&self, path: &Path, report: &EntryReport) {
-        let before = self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        let before = lock(&self.fingerprints).remove(path);
         if let Some(before) = before
             && self.judge.fingerprint(path).is_ok_and(|now| now.as_ref() == Some(&before))
         {

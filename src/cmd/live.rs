@@ -1,8 +1,9 @@
 //! Several lines on a terminal that are drawn anew as things change, while a person watches.
 
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
+use crate::model::lock::lock;
 use crate::model::text::escape;
 
 /// The lines that stand on the terminal now. A message of any thread goes above them.
@@ -22,14 +23,10 @@ impl OnScreen {
     }
 }
 
-fn on_screen() -> MutexGuard<'static, Option<OnScreen>> {
-    ON_SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Prints something while no lines stand there: below them it would be taken away with the next drawing, and a part of
 /// them would stay.
 pub(super) fn while_away(print: impl FnOnce()) {
-    let drawn = on_screen();
+    let drawn = lock(&ON_SCREEN);
     if let Some(drawn) = &*drawn {
         drawn.erase();
     }
@@ -92,7 +89,7 @@ impl Live {
             return;
         }
         let (width, height) = self.to.size();
-        let mut drawn = on_screen();
+        let mut drawn = lock(&ON_SCREEN);
         let before = drawn.as_ref().map_or(0, |drawn| drawn.lines);
         // One write, so that nothing is seen half drawn.
         self.to.write(&drawing(before, lines, width, height));
@@ -103,7 +100,7 @@ impl Live {
     /// Takes the lines away, so that others can be printed.
     pub(super) fn clear(&mut self) {
         if self.shown
-            && let Some(drawn) = on_screen().take()
+            && let Some(drawn) = lock(&ON_SCREEN).take()
         {
             drawn.erase();
         }

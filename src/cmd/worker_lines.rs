@@ -3,13 +3,14 @@
 
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::live::Live;
 use crate::batch::pool::{Judged, PoolWatch};
 use crate::cmd::say;
+use crate::model::lock::lock;
 use crate::model::text::{escape, shown};
 use crate::model::words::counted;
 
@@ -109,10 +110,6 @@ impl WorkerLines {
         work.draw();
         printed
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for WorkerLines {

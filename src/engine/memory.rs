@@ -2,11 +2,12 @@
 //! thread that watches entries watches these as well.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use crate::model::lock::lock;
 use crate::model::units::Bytes;
 use crate::sandbox::limits::memory::{self, ProcessTree};
 
@@ -48,19 +49,13 @@ impl Limit {
 
 impl Drop for Limit {
     fn drop(&mut self) {
-        *self.0.waited_for() = true;
-    }
-}
-
-impl Engine {
-    fn waited_for(&self) -> MutexGuard<'_, bool> {
-        self.waited_for.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0.waited_for) = true;
     }
 }
 
 impl ProcessTree for Engine {
     fn has_ended(&self) -> bool {
-        *self.waited_for()
+        *lock(&self.waited_for)
     }
 
     fn processes(&self) -> Vec<i32> {
@@ -74,7 +69,7 @@ impl ProcessTree for Engine {
     }
 
     fn exceeds(&self, used: Bytes, _: i32) {
-        let waited_for = self.waited_for();
+        let waited_for = lock(&self.waited_for);
         if !*waited_for {
             self.exceeded.store(used.0, Ordering::Release);
             let _ = killpg(Pid::from_raw(self.pid), Signal::SIGKILL);

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::Judge;
 use super::waiver::Waiver;
 use crate::model::evidence::HostFacts;
+use crate::model::lock::lock;
 use crate::model::units::Bytes;
 use crate::policy::decide::Strictness;
 use crate::policy::toolchain::Toolchain;
@@ -50,7 +51,7 @@ pub(super) struct Host {
 impl Judge {
     /// The host for an entry with these demands.
     pub(super) fn host(&self, wanted: HostFor) -> Arc<Host> {
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = lock(&self.hosts);
         // A package may have been upgraded since the host was looked at.
         hosts.retain(|_, host| host.tools.replaced().is_empty());
         Arc::clone(hosts.entry(wanted).or_insert_with_key(|wanted| Arc::new(self.look(wanted))))

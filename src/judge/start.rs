@@ -3,7 +3,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::error::CheckError;
 use super::host::{Host, HostFor};
@@ -11,6 +11,7 @@ use super::read::ReadEntry;
 use super::{Judge, mistaken_file};
 use crate::model::evidence::{Exec, ExecOutcome, ProgramClass, Resource, Shell};
 use crate::model::layer_status as status;
+use crate::model::lock::lock;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::Status;
@@ -132,7 +133,7 @@ struct HostNow {
 impl PresentHost {
     /// Looks at the host anew where an allowed program or library is another by now.
     fn look(&self) -> (Arc<Host>, Vec<String>) {
-        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = lock(&self.now);
         let replaced = now.host.tools.replaced();
         if !replaced.is_empty() {
             now.replaced.extend(replaced);

@@ -8,6 +8,7 @@ pub(crate) mod exit;
 pub mod game;
 pub(crate) mod in_order;
 pub mod layer_status;
+pub(crate) mod lock;
 pub(crate) mod next_step;
 pub(crate) mod path_text;
 pub mod rule;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::event::broadcast::{EventChanges, Follower};
 use crate::event::config::EventConfig;
+use crate::model::lock::lock;
 
 pub(crate) use folder::{Folder, FolderForm};
 pub(crate) use lichess::Lichess;
@@ -83,7 +84,7 @@ struct End {
 impl End {
     /// Waits so long, and says if the end was asked for.
     fn wait(&self, time: Duration) -> bool {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = lock(&self.asked);
         let waited = self.changed.wait_timeout_while(asked, time, |asked| !*asked);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
@@ -124,7 +125,7 @@ impl Publisher {
     /// Waits until the place has all that the journal has, as long as that may still come: until `give_up` says so,
     /// which is asked again and again. Tells where it does not come.
     pub(crate) fn finish(self, say: fn(&str), give_up: impl Fn() -> bool) {
-        *self.end.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *lock(&self.end.asked) = true;
         self.end.changed.notify_all();
         while self.done.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
             if give_up() {

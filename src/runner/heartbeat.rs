@@ -4,11 +4,12 @@
 //! engine that thinks for long. The heartbeat counts by the clock that goes on in a suspended host.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::model::lock::lock;
 use nix::time::{ClockId, clock_gettime};
 
 const PERIOD: Duration = Duration::from_millis(100);
@@ -73,7 +74,7 @@ impl Heartbeat {
     }
 
     fn with<T>(&self, of: impl FnOnce(&mut Pulse) -> T) -> T {
-        of(&mut self.pulse.lock().unwrap_or_else(PoisonError::into_inner))
+        of(&mut lock(&self.pulse))
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +18,7 @@ use shakmaty::Position;
 use super::events::{Board, Event, MovePlayed};
 use super::schedule::ScheduledGame;
 use crate::files::write::replace;
+use crate::model::lock::lock;
 
 /// The name and version of the form.
 pub(crate) const SCHEMA: &str = "gate4k-live-1";
@@ -112,11 +113,11 @@ impl LiveFile {
     /// When it could not be written at some time.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.end();
-        self.shared.state().failed.take().map_or(Ok(()), Err)
+        lock(&self.shared.state).failed.take().map_or(Ok(()), Err)
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<usize, Game>)) {
-        let mut state = self.shared.state();
+        let mut state = lock(&self.shared.state);
         change(&mut state.games);
         // The thread that sleeps its period out looks by itself.
         if !std::mem::replace(&mut state.is_new, true) {
@@ -125,7 +126,7 @@ impl LiveFile {
     }
 
     fn end(&mut self) {
-        let mut state = self.shared.state();
+        let mut state = lock(&self.shared.state);
         (state.over, state.is_new) = (true, true);
         state.games.clear();
         drop(state);
@@ -145,13 +146,9 @@ impl Drop for LiveFile {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn write(&self, path: &Path) {
         loop {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             while !state.is_new {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
@@ -159,7 +156,7 @@ impl Shared {
             let (games, over) = (state.games.clone(), state.over);
             drop(state);
             if let Err(error) = replace(path, &text(&games, over)) {
-                self.state().failed.get_or_insert(error);
+                lock(&self.state).failed.get_or_insert(error);
             }
             if over {
                 return;

@@ -3,11 +3,12 @@
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use libc::sock_filter;
 
 use crate::model::evidence::Shell;
+use crate::model::lock::lock;
 use crate::model::units::Bytes;
 use crate::sandbox::child::{Attempt, ChildSetup, Ids, InnerRule, Root, SetupStep};
 use crate::sandbox::filter::seccomp;
@@ -86,7 +87,7 @@ impl HostReady {
 
     /// The grants as the host's files are now.
     fn rules(&self) -> Arc<LandlockRules> {
-        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rules = lock(&self.rules);
         if !rules.still_hold() {
             *rules = Arc::new(LandlockRules::open(&self.host.grants));
         }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
@@ -13,6 +13,7 @@ use nix::unistd::pipe2;
 use crate::model::evidence::{
     Exec, ExitHow, FileOpen, LeftProcess, ProgramClass, RecordPart, Refusal, Resource,
 };
+use crate::model::lock::lock;
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child;
@@ -102,7 +103,7 @@ struct SandboxedProcess {
 impl SandboxedProcess {
     fn join(&self) -> Option<StartOutcome> {
         self.shared.kill();
-        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = lock(&self.outcome);
         let end = Instant::now() + END_OF_TRACER;
         loop {
             // The message comes once; afterwards nobody is there to send another.

@@ -4,10 +4,11 @@
 //! without a record, which is said: a batch goes on, and nobody is accepted for it.
 
 use std::fs::File;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 use std::time::Duration;
 
+use crate::model::lock::lock;
 use crate::model::units::Bytes;
 use crate::sandbox::limits::memory::{self, ProcessTree};
 use crate::sandbox::trace::shared::TreeState;
@@ -52,7 +53,7 @@ impl ProcessTree for EntryTree {
 pub(super) fn watch(tree: &Arc<EntryTree>, most: Bytes) {
     let weak: Weak<EntryTree> = Arc::downgrade(tree);
     memory::watch(weak, most);
-    tracers().lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&tree.shared));
+    lock(tracers()).push(Arc::downgrade(&tree.shared));
 }
 
 /// All tracers that are watched; the first call starts the thread that does.
@@ -63,7 +64,7 @@ fn tracers() -> &'static Mutex<Vec<Weak<TreeState>>> {
         let look = || {
             loop {
                 thread::sleep(PERIOD);
-                let mut all = TRACERS.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut all = lock(&TRACERS);
                 all.retain(|shared| shared.upgrade().is_some_and(|shared| !shared.is_empty()));
                 let now: Vec<Arc<TreeState>> = all.iter().filter_map(Weak::upgrade).collect();
                 drop(all);

@@ -1,7 +1,7 @@
 //! `gate4k event run`: what it prints while it goes.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
 
@@ -22,6 +22,7 @@ use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
+use crate::model::lock::lock;
 use crate::model::text::escape;
 use crate::model::words::{all, counted};
 use crate::runner::events::Event;
@@ -39,7 +40,7 @@ pub(super) fn run(
     let (asked, judging) = (stop.clone(), Arc::clone(&gate));
     match_::listen_to_signals(move || {
         // Held until it is told, since the gate closes as soon as somebody has asked.
-        let gate = locked(&judging);
+        let gate = lock(&judging);
         let level = asked.ask();
         match &*gate {
             Some(lines) => lines.suspend(|| say(STOPPING)),
@@ -142,10 +143,6 @@ const STOPPING: &str =
 /// The lines of the gate while it is open; the handler of signals has it, too.
 type OpenGate = Arc<Mutex<Option<Arc<WorkerLines>>>>;
 
-fn locked(gate: &OpenGate) -> MutexGuard<'_, Option<Arc<WorkerLines>>> {
-    gate.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The tables that are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShownTables {
@@ -170,7 +167,7 @@ impl<W: Write> Page<'_, W> {
     /// An event is not ended by a terminal that was closed.
     fn put(&mut self, text: &str) {
         let mut write = || self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
-        let done = match &*locked(&self.gate) {
+        let done = match &*lock(&self.gate) {
             Some(lines) => lines.suspend(write),
             None => write(),
         };
@@ -189,12 +186,12 @@ impl<W: Write> Audience for Page<'_, W> {
     fn gate_opens(&mut self, workers: usize, entries: usize) -> Watcher {
         let look = if self.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
         let lines = Arc::new(WorkerLines::new(look, workers, entries));
-        *locked(&self.gate) = Some(Arc::clone(&lines));
+        *lock(&self.gate) = Some(Arc::clone(&lines));
         lines
     }
 
     fn gate_closes(&mut self) {
-        if let Some(lines) = locked(&self.gate).take() {
+        if let Some(lines) = lock(&self.gate).take() {
             lines.end();
         }
     }

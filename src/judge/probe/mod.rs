@@ -27,6 +27,7 @@ use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
 use crate::judge::probe::games::early_start::EarlyProcess;
 use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Question, Run, Shell};
+use crate::model::lock::lock;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 
 /// Takes one line on what is being done now; called from any thread.
@@ -519,10 +520,6 @@ fn beside_each_other(
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, outcome)| outcome).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn join<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> T {

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
+use crate::model::lock::lock;
 use crate::model::units::Bytes;
 use crate::sandbox::inspect::process;
 
@@ -59,7 +60,7 @@ pub(crate) fn watch(tree: Weak<dyn ProcessTree>, most: Bytes) {
         // Without the thread nothing is watched; a host that cannot start one cannot run an entry either.
         let _ = thread::Builder::new().name("memory".into()).spawn(|| watch.run());
     });
-    let mut trees = watch.trees.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut trees = lock(&watch.trees);
     trees.push(Watched { tree, most });
     watch.some.notify_one();
 }
@@ -68,7 +69,7 @@ impl MemoryWatch {
     fn run(&self) {
         let mut look = 0u32;
         loop {
-            let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut trees = lock(&self.trees);
             trees.retain(|watched| watched.tree.upgrade().is_some_and(|tree| !tree.has_ended()));
             while trees.is_empty() {
                 trees = self.some.wait(trees).unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,9 @@
 //! A process of the entry that is started for its games while it is still asked other things: one that starts slowly is there
 //! when they begin.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::model::lock::lock;
 use crate::sandbox::plan::{Confined, Launcher, Pipes, SandboxError, StartPlan};
 
 /// The process, to which nothing was said yet.
@@ -50,7 +51,7 @@ impl EarlyLauncher {
 
 impl Launcher for EarlyLauncher {
     fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
-        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut early = lock(&self.early);
         match early.take_if(|early| early.plan == *plan) {
             Some(EarlyProcess { process, pipes, .. }) => Ok((process, pipes)),
             None => self.others.launch(plan),
