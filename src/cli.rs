@@ -21,8 +21,8 @@ use crate::model::units::Bytes;
 use crate::sandbox::devices::DeviceClass;
 use crate::shard::ShardRequest;
 pub(crate) use event::{
-    AnnulArgs, DecideArgs, EventCommand, EventRunArgs, EventVerifyArgs, ExportWhat, FixArgs,
-    ForfeitArgs, NewArgs, Publish, ReplayArgs, SealArgs, ServeArgs, WithdrawArgs,
+    EventCommand, EventRunArgs, EventVerifyArgs, ExportWhat, NewArgs, Publish, ReplayArgs,
+    SealArgs, ServeArgs,
 };
 pub(crate) use merge::MergeArgs;
 pub(crate) use play::{DrawChoice, MatchArgs, OutputReader, ResignChoice};

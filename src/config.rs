@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
-use crate::files::read;
+use crate::files::settings::{SettingsError, SettingsKind};
 use crate::judge::error::CheckError;
 use crate::judge::settings::{
     Files, GamesWanted, MATCH_LIMIT, NotGames, devices, memory_limit, size_limit, written,
@@ -19,29 +19,13 @@ use crate::judge::settings::{
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
-use crate::model::source_place::{Misplaced, TextMistake, known, parsed};
+use crate::model::source_place::{TextMistake, known, parsed};
 use crate::model::text::shown;
 use crate::model::units::{self, Bytes};
 use crate::sandbox::devices::DeviceClass;
 
 /// The name that is looked for.
 pub(crate) const FILE_NAME: &str = "gate4k.toml";
-
-/// An error in reading a configuration.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ConfigError {
-    /// The file cannot be read.
-    #[error("cannot read the configuration {}: {source}", shown(path))]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// Something in it is wrong.
-    #[error(transparent)]
-    Wrong(Misplaced),
-}
 
 /// The decisions of a file. None: not decided here.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -181,9 +165,8 @@ impl Config {
     ///
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
-    pub(crate) fn load(path: &Path) -> Result<Config, ConfigError> {
-        let text = read::text(path, read::SETTINGS)
-            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    pub(crate) fn load(path: &Path) -> Result<Config, SettingsError> {
+        let text = SettingsKind::CONFIGURATION.text(path)?;
         Config::parse(&text, path, Folders::AreThere)
     }
 
@@ -203,9 +186,12 @@ impl Config {
     ///
     /// # Errors
     /// When it is wrong at some place.
-    pub(crate) fn parse(text: &str, path: &Path, folders: Folders) -> Result<Config, ConfigError> {
-        read(text, path, folders)
-            .map_err(|(span, what)| ConfigError::Wrong(Misplaced::new(path, text, span, &what)))
+    pub(crate) fn parse(
+        text: &str,
+        path: &Path,
+        folders: Folders,
+    ) -> Result<Config, SettingsError> {
+        read(text, path, folders).map_err(|mistake| SettingsError::wrong(path, text, mistake))
     }
 
     /// The files that may be entries.

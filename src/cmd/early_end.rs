@@ -1,5 +1,8 @@
 //! Commands that are not carried out: errors that say why, and with which exit code the command ends.
 
+use std::error::Error;
+use std::io;
+
 use super::{tell, with_causes};
 use crate::event::journal::JournalError;
 use crate::judge::error::CheckError;
@@ -24,10 +27,11 @@ impl EarlyEnd {
         EarlyEnd::new(Exit::Usage, words)
     }
 
-    /// A file cannot be read: nothing is there, or it is no such file.
-    pub(super) fn of_file(source: &std::io::Error, words: impl ToString) -> EarlyEnd {
-        let is_missing = source.kind() == std::io::ErrorKind::NotFound;
-        EarlyEnd::new(if is_missing { Exit::Nothing } else { Exit::Usage }, words)
+    /// A file cannot be used: nothing is there, or it is no such file.
+    pub(super) fn of_file(error: impl Error) -> EarlyEnd {
+        let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+        let is_missing = source.is_some_and(|source| source.kind() == io::ErrorKind::NotFound);
+        EarlyEnd::new(if is_missing { Exit::Nothing } else { Exit::Usage }, error)
     }
 
     /// The same as [`EarlyEnd::usage`] of an error with its causes.

@@ -8,7 +8,7 @@ use super::warn;
 use crate::event::config::CountedStage;
 use crate::event::journal::record::{Bye, StageStarted, TieDecision, Withdrawn};
 use crate::event::journal::{self, JournalRecord};
-use crate::event::pgn_source::{PgnError, PgnSource};
+use crate::event::pgn_source::PgnSource;
 use crate::event::{config, journal_games};
 use crate::model::exit::Exit;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
@@ -144,9 +144,9 @@ pub(super) fn each(
                 take(told, number);
             })?;
         } else {
-            let mut source = PgnSource::open(file).map_err(unread)?;
+            let mut source = PgnSource::open(file).map_err(EarlyEnd::of_file)?;
             while let Some(game) = source.next() {
-                take(FileItem::Game(&game.map_err(unread)?), number);
+                take(FileItem::Game(&game.map_err(EarlyEnd::of_file)?), number);
                 games += 1;
                 for warning in source.warnings() {
                     warn(&warning.to_string());
@@ -161,11 +161,4 @@ pub(super) fn each(
     }
     let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
     Err(EarlyEnd::new(Exit::Nothing, format!("there are no games in {}", names.join(", "))))
-}
-
-fn unread(error: PgnError) -> EarlyEnd {
-    match &error {
-        PgnError::Open { source, .. } => EarlyEnd::of_file(source, &error),
-        _ => EarlyEnd::usage(error),
-    }
 }

@@ -2,4 +2,5 @@
 
 pub(crate) mod outputs;
 pub(crate) mod read;
+pub(crate) mod settings;
 pub(crate) mod write;

@@ -10,7 +10,7 @@ use super::live_pgn;
 use super::views::unread;
 use crate::cli::ExportWhat;
 use crate::cmd::early_end::EarlyEnd;
-use crate::event::broadcast::{Broadcast, Follower, RecordedError};
+use crate::event::broadcast::{Broadcast, Follower};
 use crate::event::config::EventConfig;
 use crate::event::export;
 use crate::event::journal;
@@ -42,10 +42,7 @@ pub(super) fn run(
     match what {
         ExportWhat::Site(args) if !args.games.is_empty() => {
             let recorded = Broadcast::recorded(config, &args.games);
-            follower.broadcast = recorded.map_err(|error| match &error {
-                RecordedError::Read { source, .. } => EarlyEnd::of_file(source, &error),
-                _ => EarlyEnd::usage(error),
-            })?;
+            follower.broadcast = recorded.map_err(EarlyEnd::of_file)?;
         }
         _ => drop(follower.look(config).map_err(unread(&config.path))?),
     }

@@ -21,8 +21,8 @@ use std::path::Path;
 use super::early_end::EarlyEnd;
 use super::{layout_of, note};
 use crate::cli::{EventCommand, ExportWhat, OutputFormat};
-use crate::event::conduct::EventError;
-use crate::event::config::{EventConfig, EventConfigError};
+use crate::event::conduct::{Conductor, EventError};
+use crate::event::config::EventConfig;
 use crate::event::journal::record::AfterAnnulment;
 use crate::model::exit::Exit;
 use crate::model::text::{shell_word, shown};
@@ -75,25 +75,43 @@ pub(super) fn run(command: &EventCommand, out: &mut impl Write) -> anyhow::Resul
         EventCommand::Export(what) => {
             shown_with(&what.file().event, |config| export::run(config, what, out))
         }
-        EventCommand::Decide(args) => {
-            with(&args.file.event, |config| organise::decide(config, args, out))
-        }
-        EventCommand::Annul(args) => with(&args.file.event, |config| {
-            organise::annul(config, args, AfterAnnulment::Nothing, out)
+        EventCommand::Decide(args) => ruled(&args.file.event, out, |conductor| {
+            let order = conductor.decide(&args.order.join(","), &args.reason)?;
+            Ok(format!("decided: {}", order.join(", ")))
         }),
-        EventCommand::Replay(args) => with(&args.file.event, |config| {
-            organise::annul(config, args, AfterAnnulment::PlayedAgain, out)
+        EventCommand::Annul(args) => ruled(&args.file.event, out, |conductor| {
+            conductor.annul(&args.game, AfterAnnulment::Nothing, &args.reason)
+        }),
+        EventCommand::Replay(args) => ruled(&args.file.event, out, |conductor| {
+            conductor.annul(&args.game, AfterAnnulment::PlayedAgain, &args.reason)
         }),
         EventCommand::Withdraw(args) => {
-            with(&args.file.event, |config| organise::withdraw(config, args, out))
+            ruled(&args.file.event, out, |conductor| conductor.withdraw(&args.engine, &args.reason))
         }
-        EventCommand::Forfeit(args) => {
-            with(&args.file.event, |config| organise::forfeit(config, args, out))
-        }
-        EventCommand::Fix(args) => {
-            with(&args.file.event, |config| organise::fix(config, args, out))
-        }
+        EventCommand::Forfeit(args) => ruled(&args.file.event, out, |conductor| {
+            conductor.forfeit(&args.game, &args.loser, &args.reason)
+        }),
+        EventCommand::Fix(args) => with(&args.file.event, |config| {
+            organise::rule(config, out, |conductor| {
+                let sum = conductor.fix(&args.entry, &args.reason)?;
+                Ok(format!("{} plays on as fixed: SHA-256 {sum}", args.entry))
+            })
+        }),
     }
+}
+
+/// Carries out a ruling of the organisers after which the event goes on.
+fn ruled(
+    path: &Path,
+    out: &mut impl Write,
+    act: impl FnOnce(&mut Conductor<'_>) -> Result<String, EventError>,
+) -> anyhow::Result<Exit> {
+    with(path, |config| {
+        organise::rule(config, out, |conductor| {
+            let told = act(conductor)?;
+            Ok(format!("{told}; {} goes on", typed("run", &config.path)))
+        })
+    })
 }
 
 /// Reads the event first, whose entries start: each must be where the event's file says.
@@ -101,7 +119,7 @@ fn with_entries(
     path: &Path,
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    then(&EventConfig::load(path).map_err(unread)?)
+    then(&EventConfig::load(path).map_err(EarlyEnd::of_file)?)
 }
 
 /// Reads the event first. Nothing is started, so that an event can be shown and ruled on for ever, wherever its entries went.
@@ -109,7 +127,7 @@ fn with(
     path: &Path,
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    then(&EventConfig::load_recorded(path).map_err(unread)?)
+    then(&EventConfig::load_recorded(path).map_err(EarlyEnd::of_file)?)
 }
 
 /// The same for those who look on, of whom none refuses a file that is not the one that the event was begun with.
@@ -123,13 +141,6 @@ fn shown_with(
         }
         then(config)
     })
-}
-
-fn unread(error: EventConfigError) -> EarlyEnd {
-    match &error {
-        EventConfigError::Read { source, .. } => EarlyEnd::of_file(source, &error),
-        _ => EarlyEnd::usage(error),
-    }
 }
 
 /// An error of the event itself, with the exit code that it stands for.

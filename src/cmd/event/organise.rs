@@ -8,16 +8,15 @@ use anyhow::Context;
 
 use super::{failed, typed};
 use crate::batch::discover;
-use crate::cli::{AnnulArgs, DecideArgs, FixArgs, ForfeitArgs, NewArgs, WithdrawArgs};
+use crate::cli::NewArgs;
 use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::note;
 use crate::cmd::reports::cannot;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::engine::stop::Stop;
-use crate::event::conduct::{Audience, Conductor, TableMoment};
+use crate::event::conduct::{Audience, Conductor, EventError, TableMoment};
 use crate::event::config::{Contestants, EventConfig, books_of, template};
 use crate::event::gate::Watcher;
-use crate::event::journal::record::AfterAnnulment;
 use crate::event::ratings::EventRatings;
 use crate::event::standings::Standings;
 use crate::event::{config, journal};
@@ -113,71 +112,11 @@ pub(super) fn repair(config: &EventConfig, out: &mut impl Write) -> anyhow::Resu
     Ok(Exit::Success)
 }
 
-/// Journals a decision of the organisers.
-pub(super) fn decide(
-    config: &EventConfig,
-    args: &DecideArgs,
-    out: &mut impl Write,
-) -> anyhow::Result<Exit> {
-    organised(config, out, |conductor| {
-        let order = conductor.decide(&args.order.join(","), &args.reason)?;
-        Ok(format!("decided: {}; {} goes on", order.join(", "), typed("run", &config.path)))
-    })
-}
-
-/// Journals that a game is struck out.
-pub(super) fn annul(
-    config: &EventConfig,
-    args: &AnnulArgs,
-    then: AfterAnnulment,
-    out: &mut impl Write,
-) -> anyhow::Result<Exit> {
-    organised(config, out, |conductor| {
-        let told = conductor.annul(&args.game, then, &args.reason)?;
-        Ok(format!("{told}; {} goes on", typed("run", &config.path)))
-    })
-}
-
-/// Journals that an engine leaves the event.
-pub(super) fn withdraw(
-    config: &EventConfig,
-    args: &WithdrawArgs,
-    out: &mut impl Write,
-) -> anyhow::Result<Exit> {
-    organised(config, out, |conductor| {
-        let told = conductor.withdraw(&args.engine, &args.reason)?;
-        Ok(format!("{told}; {} goes on", typed("run", &config.path)))
-    })
-}
-
-/// Journals that a game is lost by who does not start.
-pub(super) fn forfeit(
-    config: &EventConfig,
-    args: &ForfeitArgs,
-    out: &mut impl Write,
-) -> anyhow::Result<Exit> {
-    organised(config, out, |conductor| {
-        let told = conductor.forfeit(&args.game, &args.loser, &args.reason)?;
-        Ok(format!("{told}; {} goes on", typed("run", &config.path)))
-    })
-}
-
-/// Journals a crash fix.
-pub(super) fn fix(
-    config: &EventConfig,
-    args: &FixArgs,
-    out: &mut impl Write,
-) -> anyhow::Result<Exit> {
-    organised(config, out, |conductor| {
-        let sum = conductor.fix(&args.entry, &args.reason)?;
-        Ok(format!("{} plays on as fixed: SHA-256 {sum}", args.entry))
-    })
-}
-
-fn organised(
+/// Journals a ruling of the organisers, and prints what `act` tells of it.
+pub(super) fn rule(
     config: &EventConfig,
     out: &mut impl Write,
-    act: impl FnOnce(&mut Conductor<'_>) -> Result<String, crate::event::conduct::EventError>,
+    act: impl FnOnce(&mut Conductor<'_>) -> Result<String, EventError>,
 ) -> anyhow::Result<Exit> {
     super::views::require_begun(config)?;
     let stop = Stop::new().context("a descriptor for stopping")?;

@@ -5,19 +5,16 @@ use std::io::Write;
 use crate::cli::{OutputFormat, ReplayArgs};
 use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::layout_of;
-use crate::event::plan::{EventPlan, PlanError};
+use crate::event::plan::EventPlan;
 use crate::event::replay::{ReplayError, replay};
 use crate::model::exit::Exit;
 use crate::view;
 
 /// Replays and prints; the exit code tells whether all agrees.
 pub(super) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
-    let plan = EventPlan::load(&args.event).map_err(|error| match &error {
-        PlanError::Read { source, .. } => EarlyEnd::of_file(source, &error),
-        _ => EarlyEnd::usage(error),
-    })?;
+    let plan = EventPlan::load(&args.event).map_err(EarlyEnd::of_file)?;
     let replayed = replay(&plan, &args.files).map_err(|error| match &error {
-        ReplayError::Open { source, .. } => EarlyEnd::of_file(source, &error),
+        ReplayError::Open { .. } => EarlyEnd::of_file(error),
         ReplayError::NoGames { .. } | ReplayError::Unreadable { .. } => {
             EarlyEnd::new(Exit::Nothing, error)
         }

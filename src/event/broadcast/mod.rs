@@ -34,7 +34,6 @@ pub(crate) use bracket::{
 pub(crate) use follow::{EventChanges, Follower, Running};
 pub(crate) use moves::ShownMove;
 use moves::ShownSoFar;
-pub(crate) use recorded::RecordedError;
 pub(crate) use rounds::{Pairing, Round, Rounds, rounds};
 pub(crate) use timetable::{GameState, Slot, progress, timetable};
 

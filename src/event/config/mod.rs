@@ -25,36 +25,20 @@ use super::stage::{Stage, StageFormat};
 use super::terms::{
     AskTables, InterruptionRule, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
 };
-use crate::files::read;
+use crate::files::settings::{SettingsError, SettingsKind};
 use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::judge::settings::{DeviceClass, Files, devices, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::variant::Variant;
-use crate::model::source_place::{Misplaced, TextMistake, parsed};
+use crate::model::source_place::{TextMistake, parsed};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
 use names::slug;
 pub(crate) use no_entries::NoEntries;
 pub(crate) use template::{Contestants, EventTemplate, books_of, template};
-
-/// An error that keeps an event from being played as it is written.
-#[derive(Debug, thiserror::Error)]
-pub enum EventConfigError {
-    /// The event's file cannot be read.
-    #[error("cannot read the event {}: {source}; `gate4k event new` writes one", shown(path))]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// Something in it is wrong.
-    #[error(transparent)]
-    Wrong(Misplaced),
-}
 
 /// The thoroughness with which entries are checked before they play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -349,7 +333,7 @@ impl EventConfig {
     ///
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
-    pub fn load(path: &Path) -> Result<EventConfig, EventConfigError> {
+    pub fn load(path: &Path) -> Result<EventConfig, SettingsError> {
         EventConfig::load_with(path, EntryFiles::There)
     }
 
@@ -357,16 +341,14 @@ impl EventConfig {
     ///
     /// # Errors
     /// As for [`EventConfig::load`].
-    pub(crate) fn load_recorded(path: &Path) -> Result<EventConfig, EventConfigError> {
+    pub(crate) fn load_recorded(path: &Path) -> Result<EventConfig, SettingsError> {
         EventConfig::load_with(path, EntryFiles::Anywhere)
     }
 
-    fn load_with(path: &Path, files: EntryFiles) -> Result<EventConfig, EventConfigError> {
-        let text = read::text(path, read::SETTINGS)
-            .map_err(|source| EventConfigError::Read { path: path.to_owned(), source })?;
-        EventConfig::parse(path, &text, files).map_err(|(span, what)| {
-            EventConfigError::Wrong(Misplaced::new(path, &text, span, &what))
-        })
+    fn load_with(path: &Path, files: EntryFiles) -> Result<EventConfig, SettingsError> {
+        let text = SettingsKind::EVENT.text(path)?;
+        EventConfig::parse(path, &text, files)
+            .map_err(|mistake| SettingsError::wrong(path, &text, mistake))
     }
 
     fn parse(path: &Path, text: &str, files: EntryFiles) -> Result<EventConfig, TextMistake> {

@@ -10,7 +10,6 @@ use std::num::NonZeroU32;
 use super::format::Format;
 use super::tiebreak::TiebreakChain;
 pub(crate) use crate::model::game::variant::Variant;
-pub(crate) use read::PlanError;
 pub(crate) use sources::{PlaceRange, PlaceSource};
 
 /// An event.

@@ -1,42 +1,23 @@
 //! Reads the stages of an event file, strictly: a mistake is shown at its key and line.
 
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::tiebreak::CHAINS;
 use super::formats::{chain, format, ties_of};
 use super::raw::{Raw, RawDraw, RawEngine, RawPlanStage};
 use super::{EventPlan, PlaceSource, PlannedStage, RecordedTerms, Seating, Variant};
-use crate::files::read;
-use crate::model::source_place::{Misplaced, TextMistake, did_you_mean, parsed};
-use crate::model::text::shown;
-
-/// An error in an event file.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PlanError {
-    /// The event's file cannot be read.
-    #[error("cannot read the event {}: {source}", shown(path))]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// Something in it is wrong.
-    #[error(transparent)]
-    Wrong(Misplaced),
-}
+use crate::files::settings::{SettingsError, SettingsKind};
+use crate::model::source_place::{TextMistake, did_you_mean, parsed};
 
 impl EventPlan {
     /// Reads the stages of an event.
     ///
     /// # Errors
     /// When it cannot be read, or is wrong at some place.
-    pub(crate) fn load(path: &Path) -> Result<EventPlan, PlanError> {
-        let text = read::text(path, read::SETTINGS)
-            .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
-        EventPlan::parse(&text)
-            .map_err(|(span, what)| PlanError::Wrong(Misplaced::new(path, &text, span, &what)))
+    pub(crate) fn load(path: &Path) -> Result<EventPlan, SettingsError> {
+        let text = SettingsKind::RECORDED_EVENT.text(path)?;
+        EventPlan::parse(&text).map_err(|mistake| SettingsError::wrong(path, &text, mistake))
     }
 
     pub(super) fn parse(text: &str) -> Result<EventPlan, TextMistake> {

@@ -1,0 +1,64 @@
+//! Files of settings in TOML, and what keeps one from being used.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::read;
+use crate::model::source_place::{Misplaced, TextMistake};
+use crate::model::text::shown;
+
+/// The reason why a file of settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// It cannot be read.
+    #[error("cannot read the {} {}: {source}{}", kind.name, shown(path), kind.next)]
+    Read {
+        /// The kind of settings.
+        kind: SettingsKind,
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Something in it is wrong.
+    #[error(transparent)]
+    Wrong(Misplaced),
+}
+
+impl SettingsError {
+    /// A mistake in a text that lies, or lay, at `path`.
+    pub(crate) fn wrong(path: &Path, text: &str, (span, what): TextMistake) -> SettingsError {
+        SettingsError::Wrong(Misplaced::new(path, text, span, &what))
+    }
+}
+
+/// A kind of settings.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingsKind {
+    /// Its name.
+    name: &'static str,
+    /// What to do where there are none.
+    next: &'static str,
+}
+
+impl SettingsKind {
+    /// What a repository of entries decides.
+    pub(crate) const CONFIGURATION: SettingsKind = SettingsKind { name: "configuration", next: "" };
+    /// An event that is played.
+    pub(crate) const EVENT: SettingsKind =
+        SettingsKind { name: "event", next: "; `gate4k event new` writes one" };
+    /// An event of which recorded games are read.
+    pub(crate) const RECORDED_EVENT: SettingsKind = SettingsKind { name: "event", next: "" };
+
+    /// Reads the text of such a file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn text(self, path: &Path) -> Result<String, SettingsError> {
+        read::text(path, read::SETTINGS).map_err(|source| SettingsError::Read {
+            kind: self,
+            path: path.to_owned(),
+            source,
+        })
+    }
+}
