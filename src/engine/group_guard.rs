@@ -5,8 +5,9 @@
 //! (PR_SET_PDEATHSIG would do it without a shell, but ends the engine with the thread that started it.)
 
 use std::io::Write;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
+
+use crate::sandbox::waiting_shell;
 
 /// A line means that the engine has ended, and its number may be another's.
 const SCRIPT: &str = "trap '' HUP INT TERM QUIT\nread -r word || kill -s KILL -- \"-$1\"\n";
@@ -18,18 +19,7 @@ pub(super) struct GroupGuard(Option<Child>);
 impl GroupGuard {
     /// Guards a process group, by the number of its leader.
     pub(super) fn of(group: u32) -> GroupGuard {
-        let child = Command::new("/bin/sh")
-            .args(["-c", SCRIPT, "guard"])
-            .arg(group.to_string())
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn();
-        GroupGuard(child.ok())
+        GroupGuard(waiting_shell(SCRIPT, group.to_string().as_ref()))
     }
 
     /// Lets it end, before the leader is waited for.
@@ -53,6 +43,8 @@ impl Drop for GroupGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
 
     fn sleeper() -> Child {
         Command::new("/bin/sleep").arg("60").process_group(0).spawn().unwrap()

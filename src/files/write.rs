@@ -75,16 +75,7 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
 /// # Errors
 /// When it cannot be written, or what is there is no regular file: a device or pipe would be lost.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let path = replaceable(path)?;
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let beside = PathBuf::from(beside);
-    let done = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
-    if done.is_err() {
-        // A part of it would only take the room that is missing.
-        let _ = std::fs::remove_file(&beside);
-    }
-    done
+    whole(&replaceable(path)?, 0o666, text.as_bytes())
 }
 
 /// Makes a folder, and those above it that are missing.

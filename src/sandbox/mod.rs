@@ -20,6 +20,7 @@ mod watchdog;
 
 pub(crate) use child_setup::HostSettings;
 pub(crate) use fs::devices;
+pub(crate) use fs::guardian::waiting_shell;
 pub(crate) use fs::landlock::Grants;
 pub(crate) use limits::cpu;
 pub use probe::capability;

@@ -2,6 +2,7 @@
 //! of its own that waits for the end of a pipe, of which the supervisor alone has the other end, and then
 //! removes one directory.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -38,6 +39,23 @@ pub(in crate::sandbox) enum Kind {
 /// The wait for an ending guardian.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// A shell in a process group of its own that runs a script, which reads a pipe from us and has one argument; none where the host
+/// has no shell to start.
+pub(crate) fn waiting_shell(script: &str, argument: &OsStr) -> Option<Child> {
+    let child = Command::new("/bin/sh")
+        .args(["-c", script, "guardian"])
+        .arg(argument)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+    child.ok()
+}
+
 /// A waiting shell; none where the host has no shell to start.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Guardian(Option<Child>);
@@ -51,18 +69,7 @@ impl Guardian {
                 script!("echo 1 >\"$1/cgroup.kill\"\nrmdir \"$1\"/*/ \"$1\"\n")
             }
         };
-        let child = Command::new("/bin/sh")
-            .args(["-c", script, "guardian"])
-            .arg(path)
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn();
-        Guardian(child.ok())
+        Guardian(waiting_shell(script, path.as_os_str()))
     }
 
     /// Lets it end: at once where the path is gone (or not ours), else when it has removed it. What takes longer than half a
