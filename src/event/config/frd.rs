@@ -6,43 +6,7 @@ use std::fmt::Write as _;
 pub(super) const LEAST: usize = 12;
 
 /// The rest of the file behind its leagues.
-const LATER: &str = r#"
-# Rules 2.d and 2.e: the first three of each league, in two double round robins of double Chess960.
-[[stage]]
-name = "Semileague 1"
-from = ["League A:1,3", "League B:1,3", "League C:2", "League D:2"]
-format = { round-robin = { doubles = 2 } }
-variant = "double-chess960"
-start-seed = 5
-ties = "frd"
-
-[[stage]]
-name = "Semileague 2"
-from = ["League A:2", "League B:2", "League C:1,3", "League D:1,3"]
-format = { round-robin = { doubles = 2 } }
-variant = "double-chess960"
-start-seed = 6
-ties = "frd"
-
-# Rules 2.f and 2.g: the first three of both, in four double round robins.
-[[stage]]
-name = "Final League"
-from = ["Semileague 1:1..3", "Semileague 2:1..3"]
-format = { round-robin = { doubles = 4 } }
-variant = "double-chess960"
-start-seed = 7
-ties = "frd"
-
-# Rules 2.h and 2.i: 25 pairs to their end, after a tie pairs until one engine wins one. Rule 2.b: the lower seed has White
-# first.
-[[stage]]
-name = "Final"
-from = "Final League:1..2"
-format = { match = { pairs = 25, then = [{ pairs = 1, until = "decisive" }] } }
-seating = "reversed-ranking"
-variant = "double-chess960"
-start-seed = 8
-"#;
+const LATER: &str = include_str!("templates/frd-later.toml");
 
 /// The stages of these engines, in the order of their seeds.
 pub(super) fn stages(engines: &[String]) -> String {

@@ -43,53 +43,11 @@ const HEAD: &str = "
 # and the Entrance League takes six of the last Swiss (rule 2.3): from = \"swiss.journal:1..6\".
 ";
 
-const LEAGUES: &str = "
-# Section 6: those who are level on points for the two places of the Superfinal play double round robins for them; nobody
-# where points tell who goes on.
-[[stage]]
-name = \"Conditional Tiebreak\"
-# How the Event tags of recorded games end, for gate4k event replay-games.
-games = \"Conditional Tiebreak|Division P Playoff|Division P Tiebreak\"
-from = \"Premier Division:tied\"
-format = { playoff = { doubles = 1, spots = 2 } }
-book = \"tiebreak.pgn\"
-terms = { time-control = \"60:00+6\" }
+const LEAGUES: &str = include_str!("templates/leagues-last.toml");
 
-# Section 7: 50 pairs to their end, the winner of the Premier Division Black first; after a tie 12 more pairs, then pairs until
-# one engine wins one.
-[[stage]]
-name = \"Superfinal\"
-from = \"Conditional Tiebreak:1..2\"
-format = { match = { pairs = 50, then = [{ pairs = 12 }, { pairs = 1, until = \"decisive\" }] } }
-seating = \"reversed-ranking\"
-book = \"superfinal.pgn\"
-terms = { time-control = \"120:00+12\" }
-";
+const PLAYOFF_17: &str = include_str!("templates/season-17-playoff.toml");
 
-const PLAYOFF_17: &str = "
-# Rules 6.a to 6.d: four of CPU-League 1 and two of GPU-League 1, in two double round robins.
-[[stage]]
-name = \"DivP Entrance Playoff\"
-# How the Event tags of recorded games end, for gate4k event replay-games.
-games = \"DivP Entrance Playoff|Playoff for DivP\"
-from = [\"CPU-League 1:1..4\", \"GPU-League 1:1..2\"]
-format = { round-robin = { doubles = 2 } }
-book = \"playoff.pgn\"
-ties = \"s17\"
-terms = { time-control = \"60:00+5\" }
-updates = true
-";
-
-const SUPERFINAL_17: &str = "
-# Rules 8.a to 8.d: 50 pairs to their end; after a tie 8 rapid pairs, then sets of 4 blitz pairs until a set is won.
-[[stage]]
-name = \"Superfinal\"
-from = \"Premier Division:1..2\"
-format = { match = { pairs = 50, then = [{ pairs = 8, time-control = \"25:00+10\" }, { pairs = 4, until = \"decisive\", time-control = \"3:00+2\" }] } }
-book = \"superfinal.pgn\"
-terms = { time-control = \"90:00+5\" }
-updates = true
-";
+const SUPERFINAL_17: &str = include_str!("templates/season-17-superfinal.toml");
 
 const DIVISION_P: &str = "updates = true
 # How the Event tags of recorded games end, for gate4k event replay-games.

@@ -10,40 +10,7 @@ use super::{frd, leagues};
 use crate::batch::discover;
 use crate::runner::spec::{self, EngineSource, RequestedEngine};
 
-const HEAD: &str = r#"# An event of gate4k. `gate4k event run FILE` judges every entry, freezes it, plays, and goes on after
-# whatever ended it. Paths are seen from this file. The first run freezes all that is written here. More keys (an allow-list,
-# limits, waivers, own terms of a stage, …) are in the handbook, docs/settings.md, "The file of an event".
-
-event = "@EVENT@"
-site = "https://tcec-chess.com"
-
-@GATE@@CLOCK@
-# @LATE@: how late a move may come without losing.
-margin = "0s"
-# @GOES_ON@: what is added to both clocks when a game goes on after an interruption. The rule names no
-# number.
-compensation = "10s"
-
-# Told to every engine that announces the option. @OPTIONS@
-threads = 1
-hash = 64
-# @AT_A_TIME@: one game at a time.
-concurrency = 1
-
-@DRAWS@
-# @DRAWN@: positions in which neither side can mate are drawn, as the real events play; false for the rule's letter.
-material-draws = true
-# @TABLES@: directories of Syzygy tables, asked only about games that were interrupted.
-syzygy = []
-# @RATINGS@: the rating list counts these games (PGN, plain or xz, and journals of other events) and the event's
-# own. They are read once, when the event begins. An entry without a game has the `rating` of its [[entry]].
-history = []
-# The mean of all ratings of that list. Without it, the entries' `rating`s give the scale; without both, the
-# list shows differences and the games have no Elo tags.
-# rating-mean = 2500
-# Season 17's rule (crashes after which an engine is disqualified) would be crash-limit = 3.
-
-"#;
+const HEAD: &str = include_str!("templates/head.toml");
 
 const GATE: &str = r#"# Rule 7: how thoroughly entries are checked before they play, "full", or "quick" without what can only advise.
 gate = "full"
@@ -57,32 +24,7 @@ const TRUSTED: &str = r#"# Engines that you trust: they play without gate and sa
 # options = { Contempt = 0 }, init = ["xboard off"], rating = 3500. An [[entry]] of the 4k event may play beside them.
 "#;
 
-const STAGES: &str = r#"
-# Rule 0.2: four double round robins in Berger order, the first without openings, each other with one
-# opening for all its games.
-[[stage]]
-name = "Pool"
-format = { double-round-robins = 4 }
-book-policy = "first-bookless"
-book = "pool.pgn"
-draw = "seeds"
-tie-breaks = "4k"
-promote = 2
-
-# Rules 0.4 and 3.2: 25 openings, each followed by its reverse; the pool's winner is Black in the first game
-# of each pair; after a tie pairs until one engine wins one.
-[[stage]]
-name = "MiniFinal"
-format = { pairs = 25 }
-book-policy = "each"
-book = "minifinal.pgn"
-draw = "reversed-ranking"
-tie-breaks = "4k"
-promote = 1
-# Rules 3.1 and 4.2: the MiniFinal is an event of its own. With updates = true the run pauses before it, and an engine
-# that was updated then plays it, once it has passed the gate again.
-updates = false
-"#;
+const STAGES: &str = include_str!("templates/4k.toml");
 
 /// The events that `gate4k event new` can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -271,110 +213,13 @@ win-rule = { level = 6.5, moves = 3 }
 # "Time Control": a game in which the computer locks up is restarted from the position after the opening.
 interruption = "restart""#;
 
-const SWISS: &str = r#"
-# Rules 1.b and 2: twelve rounds by Monrad's system. Each pair plays the same opening with both colours (2.b), the better
-# engine Black first, the worst pair at the beginning of a round.
-[[stage]]
-name = "Swiss"
-# Rule 2.a: sections of 5 to 7 engines each before the first round. How many they are is the organisers' choice.
-format = { swiss = { rounds = 12, pairing = "monrad", sections = 6, order = "worst-first", black-first = "better" } }
-# Rule 4.a: an opening for each pair, in the book's order.
-book = "swiss.pgn"
-# Rules 1.c and 1.d: the seeds are the organisers', the last winner first.
-draw = "seeds"
-# Rule 3: Sonneborn-Berger, r-mobility, wins, direct encounter. Engines that are then still tied
-# share their places, the first one too (3.5).
-tie-breaks = "swiss"
-"#;
+const SWISS: &str = include_str!("templates/swiss.toml");
 
-const CUP: &str = r#"
-# Rules 2.b to 2.e: 32 engines, five rounds, and a match for the third place.
-[[stage]]
-name = "Cup"
-# How the Event tags of recorded games of it end, round by round, for gate4k event replay-games.
-games = ["Round32|Round of 32", "Round16|Round of 16", "Quarterfinal|Quarterfinals", "Semifinal|Semifinals", "Bronze", "Final"]
-# Rule 2.c: the first eight stand at equal distances, the other 24 by lot: shuffle is the lot, the same number draws the
-# same bracket. Rules 3.a to 3.e: 2, 3, 4, 6 and 12 pairs, 8 for the third place; a match ends as soon as it is decided,
-# and after a tie goes on by pairs until one is decisive; the lower seed has White first.
-format = { knockout = { bracket = "edps8-rrc", shuffle = 1, pairs = [2, 3, 4, 6, 12], bronze = 8, early = true, white-first = "lower" } }
-# Rule 4.a: the six books, of the rounds, of the match for the third place, and of the final. Rule 4.c: an opening for each
-# pair, in the order of matches; behind them those of the pairs for which a match is played on (rule 3.e).
-book = ["book32.pgn", "book16.pgn", "book8.pgn", "book4.pgn", "book-bronze.pgn", "book-final.pgn"]
-# Rules 1.d and 1.e: seeds by the last Swiss, the last winner first.
-draw = "seeds"
-"#;
+const CUP: &str = include_str!("templates/cup.toml");
 
-const CUP_OLDER: &str = r#"
-# Rules 2.b to 2.e: 32 engines, five rounds, and a match for the third place.
-[[stage]]
-name = "Cup"
-# How the Event tags of recorded games of it end, round by round, for gate4k event replay-games.
-games = ["Round32|Round of 32", "Round16|Round of 16", "Quarterfinal|Quarterfinals", "Semifinal|Semifinals", "Bronze", "Final"]
-# Rule 2.c: seeds at equal distances, 1 meets 17. Rules 3.a to 3.c: two pairs, an end as soon as a match is decided, after
-# a tie pairs until one is decisive; the lower seed has White first.
-format = { knockout = { bracket = "equal-distance", pairs = [2], bronze = 2, early = true, white-first = "lower" } }
-# Rules 4.a and 4.d to 4.h: the five books, of the rounds; the last is the final's and the match's for the third place.
-# Rule 4.c: an opening for each pair, in the order of matches; behind them those of the pairs for which a match is played on.
-book = ["book-a.pgn", "book-b.pgn", "book-c.pgn", "book-d.pgn", "book-e.pgn"]
-# Rules 1.d and 1.e: seeds by the last season, the last winner first.
-draw = "seeds"
-"#;
+const CUP_OLDER: &str = include_str!("templates/cup-older.toml");
 
-const NTCEC: &str = r#"
-# Stage 1: seven rounds of a Swiss of 32 engines; seeds by rating, 1 meets 17; board 16 first.
-[[stage]]
-name = "Stage 1"
-format = { swiss = { rounds = 7, pairing = "dutch", order = "worst-first" } }
-book = "stage1.pgn"
-draw = "seeds"
-# The opponents' cumulative score, games with Black, wins, wins with Black, direct encounter.
-tie-breaks = "ntcec-stage1"
-
-# Stages 2a and 2b: places 1, 4, 5, 8 and so on, and the others; each pair plays an opening with both colours.
-[[stage]]
-name = "Stage 2a"
-from = "Stage 1:1,4,5,8,9,12,13,16"
-format = { round-robin = { doubles = 1, order = "rotation" } }
-book = "stage2a.pgn"
-# From here on: Sonneborn-Berger, games with Black, wins, wins with Black, direct encounter.
-tie-breaks = "ntcec"
-# Engines may be updated between stages.
-updates = true
-
-[[stage]]
-name = "Stage 2b"
-from = "Stage 1:2,3,6,7,10,11,14,15"
-format = { round-robin = { doubles = 1, order = "rotation" } }
-book = "stage2b.pgn"
-tie-breaks = "ntcec"
-updates = true
-
-# Stage 3: the first four of both. The rules seed it by score; here 2a's stand before 2b's.
-[[stage]]
-name = "Stage 3"
-from = ["Stage 2a:1..4", "Stage 2b:1..4"]
-format = { round-robin = { doubles = 1, order = "rotation" } }
-book = "stage3.pgn"
-tie-breaks = "ntcec"
-updates = true
-
-# Stage 4: six games each against each.
-[[stage]]
-name = "Stage 4"
-from = "Stage 3:1..4"
-format = { round-robin = { doubles = 3, order = "rotation" } }
-book = "stage4.pgn"
-tie-breaks = "ntcec"
-updates = true
-
-# The Superfinal: 24 pairs to their end; after a tie four more games at a time.
-[[stage]]
-name = "Superfinal"
-from = "Stage 4:1..2"
-format = { match = { pairs = 24, then = [{ pairs = 2, until = "decisive" }] } }
-book = "superfinal.pgn"
-updates = true
-"#;
+const NTCEC: &str = include_str!("templates/ntcec.toml");
 
 /// Those who are to play.
 #[derive(Clone, Copy, Debug)]
