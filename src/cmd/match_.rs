@@ -10,9 +10,8 @@ use super::match_out::{MatchEnd, MatchOutputs};
 use super::match_settings::{MatchSettings, engine_sums};
 use super::match_shard::KeptGames;
 use super::reports::cannot;
-use super::{confinement, note, say, tell};
+use super::{note, say, settings_to_start, tell};
 use crate::cli::{DrawChoice, MatchArgs, ResignChoice};
-use crate::config::Config;
 use crate::engine::process::EngineStart;
 use crate::engine::stop::{Stop, StopLevel};
 use crate::files::outputs::{self, SameFile};
@@ -26,7 +25,6 @@ use crate::game::tables::Tables;
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
 use crate::judge::mistaken_file;
-use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::units::Ply;
@@ -317,13 +315,9 @@ fn engine(
             let judge = match judge {
                 Some(judge) => judge,
                 None => {
-                    let settings = Settings {
-                        allowlist: args.allowlist.clone(),
-                        strict: args.strict,
-                        waivers: Config::waivers_here()?,
-                        ..Settings::default()
-                    };
-                    judge.insert(Arc::new(Judge::open(confinement(settings, &args.confine))?))
+                    let settings =
+                        settings_to_start(args.allowlist.as_deref(), args.strict, &args.confine)?;
+                    judge.insert(Arc::new(Judge::open(settings)?))
                 }
             };
             let entry = judge.playable(&path, memory).map_err(|error| match error {

@@ -58,6 +58,8 @@ use crate::cli::{
     Cli, CliCommand, Color, ConfineArgs, EntryArgs, EventCommand, OutputFormat, ReportPath,
     ReportTo, StandingsFormat,
 };
+use crate::config::Config;
+use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
 use crate::view::layout::PageLayout;
@@ -270,12 +272,19 @@ fn settings(args: &EntryArgs) -> Settings {
     }
 }
 
-/// The same with what was chosen of the sandbox.
-fn confinement(settings: Settings, args: &ConfineArgs) -> Settings {
-    Settings {
-        required: args.require.clone(),
-        lazy_memory: args.lazy_memory,
-        devices: args.devices.clone(),
-        ..settings
-    }
+/// The settings of an entry that is started without a verdict, under the waivers of this directory.
+fn settings_to_start(
+    allowlist: Option<&Path>,
+    strict: bool,
+    confine: &ConfineArgs,
+) -> Result<Settings, CheckError> {
+    Ok(Settings {
+        allowlist: allowlist.map(Path::to_owned),
+        strict,
+        waivers: Config::waivers_here()?,
+        required: confine.require.clone(),
+        lazy_memory: confine.lazy_memory,
+        devices: confine.devices.clone(),
+        ..Settings::default()
+    })
 }

@@ -7,16 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::confinement;
 use super::early_end::EarlyEnd;
+use super::settings_to_start;
 use crate::cli::ReplayQuestionArgs;
-use crate::config::Config;
 use crate::engine::stop::Stop;
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::files::read;
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
-use crate::judge::settings::Settings;
 use crate::judge::start::refused;
 use crate::model::evidence::Limits;
 use crate::model::exit::Exit;
@@ -37,14 +35,9 @@ pub(crate) fn run(args: &ReplayQuestionArgs, out: &mut impl Write) -> anyhow::Re
     })?;
     let (path, commands) = question(&report, args).map_err(EarlyEnd::usage)?;
     let path = args.entry.clone().unwrap_or(path);
-    let settings = Settings {
-        waivers: Config::waivers_here()?,
-        strict: args.strict,
-        allowlist: args.allowlist.clone(),
-        ..Settings::default()
-    };
+    let settings = settings_to_start(args.allowlist.as_deref(), args.strict, &args.confine)?;
     let limits = settings.limits;
-    let judge = Arc::new(Judge::open(confinement(settings, &args.confine))?);
+    let judge = Arc::new(Judge::open(settings)?);
     let entry = judge.playable(&path, None)?;
     let (confined, pipes) = entry.launcher.launch(&entry.plan).map_err(CheckError::Sandbox)?;
     let printed = Printed { began: confined.started(), out, failed: None };

@@ -12,9 +12,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-use super::{confinement, tell};
+use super::{settings_to_start, tell};
 use crate::cli::RunArgs;
-use crate::config::Config;
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
@@ -38,8 +37,7 @@ const PASSED_ON: [Signal; 6] = [
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     // Before any thread is started, so that each inherits it and no signal finds one that would die of it.
     let signals = signals()?;
-    let attached = attach(args);
-    let (attached, judge) = attached?;
+    let (attached, judge) = attach(args)?;
     let AttachedEntry { confined, ended, notes } = attached;
     let_go()?;
     for note in notes {
@@ -86,19 +84,12 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 }
 
 fn attach(args: &RunArgs) -> Result<(AttachedEntry, Judge), CheckError> {
-    let judge = Judge::open(confinement(settings_of(args)?, &args.confine))?;
-    Ok((judge.attach(&args.entry, streams()?)?, judge))
-}
-
-fn settings_of(args: &RunArgs) -> Result<Settings, CheckError> {
-    Ok(Settings {
-        waivers: Config::waivers_here()?,
-        strict: args.strict,
+    let judge = Judge::open(Settings {
         engines_json: args.engines_json.clone(),
         name: args.name.clone(),
-        allowlist: args.allowlist.clone(),
-        ..Settings::default()
-    })
+        ..settings_to_start(args.allowlist.as_deref(), args.strict, &args.confine)?
+    })?;
+    Ok((judge.attach(&args.entry, streams()?)?, judge))
 }
 
 /// As shells do: 127 for what is not there, 126 for what cannot be executed.
