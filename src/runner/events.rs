@@ -168,14 +168,14 @@ impl Serialize for MovePlayed {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "kebab-case")]
-        struct View<'a> {
+        struct View {
             game: usize,
             number: usize,
             side: &'static str,
             san: String,
             fen: String,
             clocks: Both<u64>,
-            ply: MoveView<'a>,
+            ply: MoveView,
             #[serde(skip_serializing_if = "Option::is_none")]
             seldepth: Option<u32>,
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -198,7 +198,7 @@ impl Serialize for MovePlayed {
             san,
             fen: notation::fen(&after),
             clocks: Both::of(self.clocks.map(whole_micros)),
-            ply: MoveView(&self.ply, self.before.castles().mode()),
+            ply: MoveView::of(&self.ply, self.before.castles().mode()),
             seldepth: info.seldepth,
             nodes: info.nodes,
             speed: info.speed,
@@ -228,12 +228,9 @@ pub(crate) struct Finished {
 impl Serialize for Finished {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let record = &self.record;
-        let remains = |side: Color| {
-            self.remains
-                .get(side)
-                .as_ref()
-                .map(|left| RemainsView { exit: left.exit, stderr: &left.stderr })
-        };
+        let remains = self.remains.as_ref().map(|left| {
+            left.as_ref().map(|left| RemainsView { exit: left.exit, stderr: &left.stderr })
+        });
         let castling = record.opening.castling();
         let uci = |one: &shakmaty::Move| one.to_uci(castling).to_string();
         FinishedView {
@@ -245,9 +242,9 @@ impl Serialize for Finished {
             lasted: self.lasted,
             fen: record.opening.fen(),
             opening: record.opening.moves().iter().map(uci).collect(),
-            moves: record.plies.iter().map(|ply| MoveView(ply, castling)).collect(),
-            unanswered: record.unanswered.map(UnansweredView),
-            remains: Both { white: remains(Color::White), black: remains(Color::Black) },
+            moves: record.plies.iter().map(|ply| MoveView::of(ply, castling)).collect(),
+            unanswered: record.unanswered.map(Into::into),
+            remains: Both::of(remains),
         }
         .serialize(serializer)
     }
@@ -266,7 +263,7 @@ struct FinishedView<'a> {
     lasted: Duration,
     fen: Option<String>,
     opening: Vec<String>,
-    moves: Vec<MoveView<'a>>,
+    moves: Vec<MoveView>,
     unanswered: Option<UnansweredView>,
     remains: Both<Option<RemainsView<'a>>>,
 }
@@ -291,52 +288,48 @@ struct RemainsView<'a> {
 }
 
 /// A move with both its stamps, so that every loss on time can be proved.
-struct MoveView<'a>(&'a PlyRecord, CastlingMode);
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct MoveView {
+    uci: String,
+    #[serde(serialize_with = "micros")]
+    sent: Duration,
+    #[serde(serialize_with = "micros")]
+    heard: Duration,
+    #[serde(serialize_with = "micros")]
+    left: Duration,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eval: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
+}
 
-impl Serialize for MoveView<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "kebab-case")]
-        struct View {
-            uci: String,
-            #[serde(serialize_with = "micros")]
-            sent: Duration,
-            #[serde(serialize_with = "micros")]
-            heard: Duration,
-            #[serde(serialize_with = "micros")]
-            left: Duration,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            eval: Option<i32>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            depth: Option<u32>,
-        }
-        let ply = self.0;
-        View {
-            uci: ply.played.to_uci(self.1).to_string(),
+impl MoveView {
+    fn of(ply: &PlyRecord, castling: CastlingMode) -> MoveView {
+        MoveView {
+            uci: ply.played.to_uci(castling).to_string(),
             sent: ply.sent.0,
             heard: ply.heard.0,
             left: ply.left,
             eval: ply.info.score.map(Score::value),
             depth: ply.info.depth,
         }
-        .serialize(serializer)
     }
 }
 
-struct UnansweredView(Unanswered);
+#[derive(Serialize)]
+struct UnansweredView {
+    #[serde(serialize_with = "micros")]
+    sent: Duration,
+    #[serde(serialize_with = "micros")]
+    heard: Duration,
+    #[serde(serialize_with = "micros")]
+    left: Duration,
+}
 
-impl Serialize for UnansweredView {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct View {
-            #[serde(serialize_with = "micros")]
-            sent: Duration,
-            #[serde(serialize_with = "micros")]
-            heard: Duration,
-            #[serde(serialize_with = "micros")]
-            left: Duration,
-        }
-        View { sent: self.0.sent.0, heard: self.0.heard.0, left: self.0.left }.serialize(serializer)
+impl From<Unanswered> for UnansweredView {
+    fn from(one: Unanswered) -> UnansweredView {
+        UnansweredView { sent: one.sent.0, heard: one.heard.0, left: one.left }
     }
 }
 
