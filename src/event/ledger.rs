@@ -435,6 +435,11 @@ impl Ledger {
         ))
     }
 
+    /// The stages that are over.
+    pub(crate) fn stages_over(&self) -> usize {
+        self.stages.iter().filter(|stage| stage.outcome.is_some()).count()
+    }
+
     /// True if the event has ended.
     pub(crate) fn is_over(&self) -> bool {
         !self.winners.is_empty()

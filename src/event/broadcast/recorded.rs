@@ -15,10 +15,9 @@ use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
 use crate::event::format::Next;
 use crate::event::journal::record::{
-    GameFinished, GameStarted, JournalHeader, JournalPly, JournalRecord, StageFinished,
-    StageStarted,
+    GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted,
 };
-use crate::event::{journal, termination};
+use crate::event::termination;
 use crate::game::pgn_text::{decoded, reader, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::RoundGame;
@@ -269,7 +268,7 @@ impl Broadcast {
         games.sort_by_key(|placed| placed.key);
         let mut broadcast = Broadcast::default();
         let failed = |what| RecordedError::Game { path: config.path.clone(), game: 0, what };
-        broadcast.begin(config).map_err(failed)?;
+        broadcast.apply(JournalRecord::Header(config.header())).map_err(failed)?;
         for number in 0..config.stages.len() {
             let own: Vec<&Placed> =
                 games.iter().filter(|placed| placed.key.stage == number).collect();
@@ -289,17 +288,6 @@ impl Broadcast {
         for (number, game) in games.into_iter().enumerate() {
             game.ended = game.finished.is_some().then_some(number);
         }
-    }
-
-    fn begin(&mut self, config: &EventConfig) -> Result<(), String> {
-        self.apply(JournalRecord::Header(JournalHeader {
-            version: journal::VERSION,
-            event: config.event.clone(),
-            gate4k: env!("CARGO_PKG_VERSION").to_owned(),
-            settings: config.text.clone(),
-            settings_sha256: config.sha256.clone(),
-            previous: Vec::new(),
-        }))
     }
 
     fn stage_of(

@@ -19,7 +19,7 @@ impl Conductor<'_> {
     /// stage's may still be missing.
     pub(super) fn books(&mut self) -> Result<(), EventError> {
         let config = self.config;
-        let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
+        let over = self.ledger.stages_over();
         for (number, stage) in config.stages.iter().enumerate().skip(over) {
             let missing = stage.books.iter().find(|book| stage.openings() > 0 && !book.exists());
             match missing {

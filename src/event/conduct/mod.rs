@@ -20,11 +20,10 @@ use super::entrants::now;
 use super::format::{self, Due, Next};
 use super::gate::Watcher;
 use super::history;
+use super::journal::Journal;
 use super::journal::record::{
-    Bye, ChangedSettings, Frozen, GameStarted, JournalHeader, JournalRecord, StageFinished,
-    StageStarted,
+    Bye, ChangedSettings, Frozen, GameStarted, JournalRecord, StageFinished, StageStarted,
 };
-use super::journal::{self, Journal};
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
 use super::schedule::Seat;
@@ -139,7 +138,7 @@ pub(crate) fn run(
         Err(outcome) => return Ok(outcome),
     };
     conductor.chess960(&engines)?;
-    let over = conductor.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
+    let over = conductor.ledger.stages_over();
     for number in 0..config.stages.len() {
         let is_next = number == conductor.ledger.stages.len();
         if is_next && number > over && config.stages[number].updates == Updates::Allowed {
@@ -235,14 +234,7 @@ impl<'a> Conductor<'a> {
     /// When it cannot be kept.
     pub(crate) fn keep(&mut self, record: JournalRecord) -> Result<(), EventError> {
         if self.ledger.header.is_none() {
-            self.put(JournalRecord::Header(JournalHeader {
-                version: journal::VERSION,
-                event: self.config.event.clone(),
-                gate4k: env!("CARGO_PKG_VERSION").to_owned(),
-                settings: self.config.text.clone(),
-                settings_sha256: self.config.sha256.clone(),
-                previous: self.config.previous.clone(),
-            }))?;
+            self.put(JournalRecord::Header(self.config.header()))?;
         }
         self.put(record)
     }
@@ -269,7 +261,7 @@ impl<'a> Conductor<'a> {
 
     /// Refuses engines that do not offer Chess960, where a stage to come plays it. Each is started for it.
     fn chess960(&self, engines: &[Arc<Engine>]) -> Result<(), EventError> {
-        let over = self.ledger.stages.iter().filter(|stage| stage.outcome.is_some()).count();
+        let over = self.ledger.stages_over();
         let mut to_come = self.config.stages.iter().skip(over);
         let Some(stage) = to_come.find(|stage| stage.variant.is_chess960()) else { return Ok(()) };
         let without = runner::without_chess960(engines, EngineBounds::default(), self.stop);

@@ -45,7 +45,7 @@ mod tests {
     use crate::event::conduct::{Audience, TableMoment, run};
     use crate::event::gate::Watcher;
     use crate::event::journal::Journal;
-    use crate::event::journal::record::{JournalHeader, JournalRecord};
+    use crate::event::journal::record::JournalRecord;
     use crate::event::ratings::EventRatings;
     use crate::event::standings::Standings;
     use crate::model::entry_report::EntryReport;
@@ -97,15 +97,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let config = event(dir.path(), "none");
         let (mut journal, _) = Journal::open(&config.journal, &mut |_, _| Ok(())).unwrap();
-        let header = JournalHeader {
-            version: crate::event::journal::VERSION,
-            event: config.event.clone(),
-            gate4k: String::new(),
-            settings: config.text.clone(),
-            settings_sha256: config.sha256.clone(),
-            previous: Vec::new(),
-        };
-        journal.append(&JournalRecord::Header(header)).unwrap();
+        journal.append(&JournalRecord::Header(config.header())).unwrap();
         drop(journal);
         let stop = Stop::new().unwrap();
         let mut nobody = Nobody;

@@ -19,7 +19,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::journal::record::Previous;
+use super::journal;
+use super::journal::record::{JournalHeader, Previous};
 use super::plan::formats::RawFormat;
 use super::stage::{Stage, StageFormat};
 use super::terms::{
@@ -433,6 +434,18 @@ impl EventConfig {
             Some(all)
         };
         but_for_it(&self.text).is_some_and(|now| but_for_it(before) == Some(now))
+    }
+
+    /// The header of a journal of this event.
+    pub(crate) fn header(&self) -> JournalHeader {
+        JournalHeader {
+            version: journal::VERSION,
+            event: self.event.clone(),
+            gate4k: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: self.text.clone(),
+            settings_sha256: self.sha256.clone(),
+            previous: self.previous.clone(),
+        }
     }
 
     /// The marker that asks a runner to pause.
