@@ -103,7 +103,7 @@ pub(super) fn knockout(
             (told(), stage.meeting(white, black), played)
         });
         let Some(games) = games else { continue };
-        seen.push((white.min(black), white.max(black)));
+        seen.push(seated.pair(one.white, one.black));
         // The first game says who began; a length is a question of its own.
         let played = PlayedMatch::of(games, white, black, &one.format);
         played.colours(stage, out, |number| format!("{}, game {number}", told()));
@@ -115,8 +115,7 @@ pub(super) fn knockout(
         });
     }
     rounds(&bracket.encounters, &seated, &order, stage, out);
-    let places = bracket.places().into_iter();
-    places.map(|group| group.into_iter().map(|seat| seated.id(seat)).collect()).collect()
+    seated.groups(bracket.places())
 }
 
 fn other_side(side: WhiteFirst) -> WhiteFirst {
@@ -160,7 +159,7 @@ impl PlacedBracket {
         let seated = StageSeats { seats: &seats };
         let winner = |one: &Encounter| {
             let (white, black) = (seated.id(one.white), seated.id(one.black));
-            let games = matches.get(&(white.min(black), white.max(black)));
+            let games = matches.get(&seated.pair(one.white, one.black));
             // Where nothing is told by the match itself, whoever plays on has won it.
             let last = games.and_then(|games| games.last()).map_or(0, |game| game.number);
             let plays_on =
@@ -180,9 +179,7 @@ impl PlacedBracket {
     }
 
     fn pair(&self, one: &Encounter) -> (Id, Id) {
-        let seated = StageSeats { seats: &self.seats };
-        let (a, b) = (seated.id(one.white), seated.id(one.black));
-        (a.min(b), a.max(b))
+        StageSeats { seats: &self.seats }.pair(one.white, one.black)
     }
 
     /// The matches in which another engine than its place says had White first.
@@ -369,10 +366,7 @@ fn rounds(
     stage: &StageGames<'_>,
     out: &mut StageReplay,
 ) {
-    let pair = |one: &Encounter| {
-        let (a, b) = (seated.id(one.white), seated.id(one.black));
-        (a.min(b), a.max(b))
-    };
+    let pair = |one: &Encounter| seated.pair(one.white, one.black);
     for round in encounters.chunk_by(|a, b| a.round == b.round) {
         let plan: Vec<(Id, Id)> =
             round.iter().map(pair).filter(|pair| order.contains(pair)).collect();

@@ -52,7 +52,7 @@ pub(super) fn round_robin(
             missing.push((*due, white, black));
             continue;
         };
-        let is_pair = game.pair() == (white.min(black), white.max(black));
+        let is_pair = game.pair() == seated.pair(due.white, due.black);
         out.compare(ComparisonKind::Pairs, is_pair, || {
             (due.at.to_string(), told(due), stage.told(game))
         });
@@ -309,7 +309,7 @@ pub(super) fn playoff(
         let mut is_missing = false;
         for game in due {
             let (white, black) = (seated.id(game.white), seated.id(game.black));
-            let pair = (white.min(black), white.max(black));
+            let pair = seated.pair(game.white, game.black);
             let as_due = left.iter().position(|one| one.white == white && one.black == black);
             let found = as_due.or_else(|| left.iter().position(|one| one.pair() == pair));
             let at = format!("game {}", past.games.len() + 1);
@@ -341,8 +341,5 @@ pub(super) fn playoff(
             ("after the end".to_owned(), "no game".to_owned(), played)
         });
     }
-    groups
-        .into_iter()
-        .map(|group| group.into_iter().map(|seat| seated.id(seat)).collect())
-        .collect()
+    seated.groups(groups)
 }

@@ -72,8 +72,7 @@ fn by_pairs(dues: &[Due], mut placed: Placed, seats: &[Id]) -> Placed {
             round.iter().filter_map(|due| placed.remove(&due.at)).collect();
         let mut open = Vec::new();
         for due in round {
-            let (white, black) = (seated.id(due.white), seated.id(due.black));
-            let pair = (white.min(black), white.max(black));
+            let pair = seated.pair(due.white, due.black);
             match games.iter().position(|game| game.pair() == pair) {
                 Some(at) => {
                     placed.insert(due.at, games.remove(at));

@@ -417,6 +417,18 @@ impl StageSeats<'_> {
         self.seats.get(seat.0).copied().unwrap_or(Id(usize::MAX))
     }
 
+    /// The two of a meeting, as [`StageGame::pair`] has them.
+    pub(super) fn pair(&self, white: Seat, black: Seat) -> (Id, Id) {
+        let (white, black) = (self.id(white), self.id(black));
+        (white.min(black), white.max(black))
+    }
+
+    /// The engines of places, those that share one together.
+    pub(super) fn groups(&self, groups: Vec<Vec<Seat>>) -> Vec<Vec<Id>> {
+        let ids = |group: Vec<Seat>| group.into_iter().map(|seat| self.id(seat)).collect();
+        groups.into_iter().map(ids).collect()
+    }
+
     pub(super) fn played(&self, game: &StageGame, at: RoundGame) -> Option<PlayedPairing> {
         let (white, black) = (self.seat(game.white)?, self.seat(game.black)?);
         Some(PlayedPairing { at, white, black, result: game.result })
