@@ -23,6 +23,17 @@ pub(crate) struct Excuse {
     pub(crate) evidence: Value,
 }
 
+impl Excuse {
+    /// What this host may be the reason of.
+    pub(super) fn of_host(
+        why: impl Into<String>,
+        help: impl Into<String>,
+        evidence: Value,
+    ) -> Excuse {
+        Excuse { over_limit: false, why: why.into(), help: help.into(), evidence }
+    }
+}
+
 /// Turns a failure into `undecided` where the host may be its reason; leaves everything else.
 pub(crate) fn excused(mut finding: Finding, excuse: Option<Excuse>) -> Finding {
     let Some(excuse) = excuse.filter(|_| finding.status == Status::Fail) else {
@@ -140,15 +151,14 @@ fn refused_call(run: &Run) -> Option<Excuse> {
         return None;
     }
     let listed = wording::list(&names, 3);
-    Some(Excuse {
-        over_limit: false,
-        why: format!("in the same run the sandbox refused it {listed}, which no rule forbids"),
-        help: format!(
+    Some(Excuse::of_host(
+        format!("in the same run the sandbox refused it {listed}, which no rule forbids"),
+        format!(
             "do without {listed}, which reaches beyond the entry's own processes and files, and check again; or let the \
              organisers see it play where nothing refuses that"
         ),
-        evidence: json!({"refused_calls": names}),
-    })
+        json!({"refused_calls": names}),
+    ))
 }
 
 /// The programs that run an entry's own text.
@@ -159,12 +169,11 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
     let mut asked: Vec<String> = Vec::new();
     let given_up = Resource::Unrecorded(RecordPart::Tracer);
     if refusals.iter().any(|refusal| refusal.what == given_up) {
-        return Some(Excuse {
-            over_limit: false,
-            why: format!("{}, so that nothing is known of this run", RecordPart::Tracer),
-            help: "check again; if it happens again, report it with the entry".into(),
-            evidence: json!({"given_up": true}),
-        });
+        return Some(Excuse::of_host(
+            format!("{}, so that nothing is known of this run", RecordPart::Tracer),
+            "check again; if it happens again, report it with the entry",
+            json!({"given_up": true}),
+        ));
     }
     // Any other record that is not whole excuses nothing.
     let by_kernel = |refusal: &&Refusal| !matches!(refusal.what, Resource::Unrecorded(_));
@@ -185,9 +194,8 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
         _ => None,
     });
     let has = format!("{} of memory and {} processors", host.memory.human(), host.cpus);
-    Some(Excuse {
-        over_limit: false,
-        why: match still {
+    Some(Excuse::of_host(
+        match still {
             Some(size) => format!(
                 "it still took memory when the time was over, {size} by then; this host has {has}"
             ),
@@ -196,9 +204,9 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
                 wording::list(&asked, 3)
             ),
         },
-        help: help(refusals, host),
-        evidence: json!({"refused": asked, "host": has}),
-    })
+        help(refusals, host),
+        json!({"refused": asked, "host": has}),
+    ))
 }
 
 /// True if the finding fails for using more memory than the event allows, which no other host changes.

@@ -27,12 +27,11 @@ pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
             || named.contains(name)
             || launch.as_ref().is_some_and(|words| words.contains(name))
     })?;
-    Some(Excuse {
-        over_limit: false,
-        why: format!("it asked for {name}, which is allowed and which this host does not have"),
-        help: format!("install {name} (`gate4k doctor` names the package) and check again"),
-        evidence: json!({"missing_command": name}),
-    })
+    Some(Excuse::of_host(
+        format!("it asked for {name}, which is allowed and which this host does not have"),
+        format!("install {name} (`gate4k doctor` names the package) and check again"),
+        json!({"missing_command": name}),
+    ))
 }
 
 /// The run asked for a library that is allowed, and this host does not have it (for this interpreter).
@@ -40,12 +39,9 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
     let name = complaints::missing_modules(&run.stderr_tail)
         .into_iter()
         .find(|name| matches!(policy.library(name), LibraryWord::Allowed(_)))?;
-    Some(Excuse {
-        over_limit: false,
-        why: format!(
-            "it asked for {name}, which is allowed and which it did not find on this host"
-        ),
-        help: if name.contains(".so") {
+    Some(Excuse::of_host(
+        format!("it asked for {name}, which is allowed and which it did not find on this host"),
+        if name.contains(".so") {
             format!(
                 "install {name} and, for an entry that compiles, what a compiler needs of it (`gate4k doctor` names the \
                  packages of CUDA and OpenCL), and check again"
@@ -56,8 +52,8 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
                  package) and check again"
             )
         },
-        evidence: json!({"missing_library": name}),
-    })
+        json!({"missing_library": name}),
+    ))
 }
 
 /// The run loaded a library that drives accelerators (7.6), and none is open to it.
@@ -70,14 +66,12 @@ fn no_accelerator(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<E
         !(open.own || open.denied || open.missing) && policy.drives_accelerators(&open.path)
     })?;
     let name = base_name(&loaded.path);
-    Some(Excuse {
-        over_limit: false,
-        why: format!("it loaded {name}, which drives accelerators, and none is open to it here"),
-        help: "check again with `--devices nvidia` or `--devices dri`, on a host that has the accelerator, or let it play without \
-               one"
-            .into(),
-        evidence: json!({"no_accelerator": name}),
-    })
+    Some(Excuse::of_host(
+        format!("it loaded {name}, which drives accelerators, and none is open to it here"),
+        "check again with `--devices nvidia` or `--devices dri`, on a host that has the accelerator, or let it play without \
+               one",
+        json!({"no_accelerator": name}),
+    ))
 }
 
 /// A layer's gap that may itself have broken the entry: any mandatory one; limits that are too low;
@@ -85,23 +79,20 @@ fn no_accelerator(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<E
 /// there is refused.
 pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
     if let Some((_, words)) = gaps(host).next() {
-        return Some(Excuse {
-            over_limit: false,
-            why: format!("but on this host {words}"),
-            help: "run `gate4k doctor` for the fix, and check again".into(),
-            evidence: json!({"layer": words}),
-        });
+        return Some(Excuse::of_host(
+            format!("but on this host {words}"),
+            "run `gate4k doctor` for the fix, and check again",
+            json!({"layer": words}),
+        ));
     }
     if !host.lowered_limits.is_empty() {
         let lowered = host.lowered_limits.join(", ");
-        return Some(Excuse {
-            over_limit: false,
-            why: format!("but its limits are lower here than they should be: {lowered}"),
-            help: "raise them where gate4k is started (`ulimit`; LimitNOFILE= and its like in a systemd \
-                   unit), and check again"
-                .into(),
-            evidence: json!({"lowered_limits": host.lowered_limits}),
-        });
+        return Some(Excuse::of_host(
+            format!("but its limits are lower here than they should be: {lowered}"),
+            "raise them where gate4k is started (`ulimit`; LimitNOFILE= and its like in a systemd \
+                   unit), and check again",
+            json!({"lowered_limits": host.lowered_limits}),
+        ));
     }
     let mount = host.layers.iter().find(|layer| layer.name == LayerName::Mount);
     let path = run.opens.iter().find(|open| {
@@ -111,15 +102,15 @@ pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
                 .iter()
                 .any(|root| Path::new(&open.path).starts_with(root))
     })?;
-    (mount.is_none_or(|layer| layer.state != LayerState::Enforced)).then(|| Excuse {
-        over_limit: false,
-        why: format!(
-            "it wrote to {}, which this host cannot make private without a mount namespace",
-            path.path
-        ),
-        help: "allow unprivileged user namespaces (`gate4k doctor` says how) and check again"
-            .into(),
-        evidence: json!({"denied_write": path.path}),
+    (mount.is_none_or(|layer| layer.state != LayerState::Enforced)).then(|| {
+        Excuse::of_host(
+            format!(
+                "it wrote to {}, which this host cannot make private without a mount namespace",
+                path.path
+            ),
+            "allow unprivileged user namespaces (`gate4k doctor` says how) and check again",
+            json!({"denied_write": path.path}),
+        )
     })
 }
 
@@ -138,26 +129,22 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
 fn refused_limit(run: &Run) -> Option<Excuse> {
     let line = complaints::refused_limit(&run.stderr_tail)?;
     let said = wording::shorten(line, 160);
-    Some(Excuse {
-        over_limit: false,
-        why: format!("it wanted a higher limit of resources than an entry gets here: `{said}`"),
-        help: "leave the limit as it is, or go on where it cannot be raised (`ulimit -s unlimited||:`, in Python `try:`)"
-            .into(),
-        evidence: json!({"refused": ["a higher limit of resources"], "said": said}),
-    })
+    Some(Excuse::of_host(
+        format!("it wanted a higher limit of resources than an entry gets here: `{said}`"),
+        "leave the limit as it is, or go on where it cannot be raised (`ulimit -s unlimited||:`, in Python `try:`)",
+        json!({"refused": ["a higher limit of resources"], "said": said}),
+    ))
 }
 
 /// The run compiles for the processor that it finds, and this one has not the instructions that its source names.
 fn lacking_processor(run: &Run) -> Option<Excuse> {
     let native = run.execs.iter().any(|exec| exec.argv.iter().any(|word| word == "-march=native"));
-    (native && complaints::lacks_instruction(&run.stderr_tail)).then(|| Excuse {
-        over_limit: false,
-        why: "it compiles for the processor that it finds (-march=native), and this host's lacks an instruction that it \
-              names"
-            .into(),
-        help: "judge it on a host with a processor as that of the event's machine".into(),
-        evidence: json!({"refused": ["an instruction that this processor lacks"]}),
-    })
+    (native && complaints::lacks_instruction(&run.stderr_tail)).then(|| Excuse::of_host(
+"it compiles for the processor that it finds (-march=native), and this host's lacks an instruction that it \
+              names",
+"judge it on a host with a processor as that of the event's machine",
+json!({"refused": ["an instruction that this processor lacks"]}),
+))
 }
 
 #[cfg(test)]
