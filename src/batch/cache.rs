@@ -231,10 +231,12 @@ impl Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::entry_report::ReportInput;
     use crate::model::entry_report::tests::report;
     use crate::model::text::sha256;
     use crate::view::json;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::slice;
 
     fn at(top: &Path) -> ResultCache {
         ResultCache::within(Some(top))
@@ -256,7 +258,8 @@ mod tests {
         let mut back = at(folder.path()).get(PRINT).unwrap();
         let judged = back.circumstances.judged.take().unwrap();
         assert!(judged.starts_with("20") && judged.ends_with('Z'), "{judged}");
-        assert_eq!(json::check(&[back.clone()]).unwrap(), json::check(&[report()]).unwrap());
+        let told = |report: &EntryReport| json::check(ReportInput::of(slice::from_ref(report)));
+        assert_eq!(told(&back).unwrap(), told(&report()).unwrap());
         assert_eq!(format!("{:?}", back.runs), format!("{:?}", report().runs));
         assert_eq!(back.transcript, report().transcript);
         assert_eq!(back.findings[1].details, report().findings[1].details);

@@ -111,20 +111,10 @@ pub struct ReportInput<'a> {
     pub config_findings: &'a [ConfigFinding],
 }
 
-impl<'a> From<&'a [EntryReport]> for ReportInput<'a> {
-    fn from(entries: &'a [EntryReport]) -> ReportInput<'a> {
-        ReportInput { entries, config_findings: &[] }
-    }
-}
-
-impl<'a, const N: usize> From<&'a [EntryReport; N]> for ReportInput<'a> {
-    fn from(entries: &'a [EntryReport; N]) -> ReportInput<'a> {
-        ReportInput { entries, config_findings: &[] }
-    }
-}
-
-impl<'a> From<&'a Vec<EntryReport>> for ReportInput<'a> {
-    fn from(entries: &'a Vec<EntryReport>) -> ReportInput<'a> {
+#[cfg(test)]
+impl<'a> ReportInput<'a> {
+    /// Entries alone.
+    pub(crate) fn of(entries: &'a [EntryReport]) -> ReportInput<'a> {
         ReportInput { entries, config_findings: &[] }
     }
 }

@@ -21,8 +21,7 @@ const LONGEST: usize = 2000;
 const LONGEST_TITLE: usize = 200;
 
 /// The commands, a line each.
-pub(crate) fn annotations<'a>(input: impl Into<ReportInput<'a>>, places: &BasePaths) -> String {
-    let input = input.into();
+pub(crate) fn annotations(input: ReportInput<'_>, places: &BasePaths) -> String {
     let mut out = String::new();
     for (weight, level, what) in [
         (FindingWeight::Breaks, "error", "broken rules"),
@@ -156,7 +155,7 @@ mod tests {
     #[test]
     fn each_level_has_its_command() {
         assert_eq!(
-            annotations(&[report()], &places()),
+            annotations(ReportInput::of(&[report()]), &places()),
             "::error file=entries/tiny/x,line=1,title=size (7.1%2C 7.3)%3A entries/tiny::4117 bytes, 21 over%0A\
              file 4097, engines.json 20%0A→ save 21 bytes\n\
              ::warning file=entries/tiny/x,line=1,title=commands (7.5%2C 7.8)%3A entries/tiny::pypy3 is not \
@@ -170,7 +169,7 @@ mod tests {
     fn a_remark_that_asks_for_nothing_is_no_notice() {
         let findings = vec![Finding::advice(RuleId::Commands, "rm is tolerated")];
         let accepted = EntryReport { findings, verdict: Verdict::Accepted, ..report() };
-        assert_eq!(annotations(&[accepted], &places()), "");
+        assert_eq!(annotations(ReportInput::of(&[accepted]), &places()), "");
     }
 
     #[test]
@@ -197,13 +196,13 @@ mod tests {
             ..report()
         };
         let reports: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(two).into();
-        let text = annotations(&reports, &places());
+        let text = annotations(ReportInput::of(&reports), &places());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 10);
         assert!(lines[5].ends_with("::first of f"), "{text}");
         assert!(lines[6].ends_with("::second of a"), "{text}");
         assert!(lines[9].contains("::and 3 more broken rules"), "{text}");
-        assert_eq!(annotations(&reports[..5], &places()).lines().count(), 10);
+        assert_eq!(annotations(ReportInput::of(&reports[..5]), &places()).lines().count(), 10);
     }
 
     #[test]
@@ -215,7 +214,7 @@ mod tests {
             findings: vec![Finding::fail(RuleId::Size, name).detail(name)],
             ..report()
         };
-        let text = annotations(&[hostile], &places());
+        let text = annotations(ReportInput::of(&[hostile]), &places());
         assert_eq!(text.lines().count(), 1, "{text}");
         let (_, rest) = text.trim_end().split_once("::error file=").unwrap();
         let (properties, _) = rest.split_once("::").unwrap();
@@ -233,7 +232,7 @@ mod tests {
             findings: vec![Finding::fail(RuleId::Size, name).detail(name)],
             ..report()
         };
-        let text = annotations(&[hostile], &places());
+        let text = annotations(ReportInput::of(&[hostile]), &places());
         assert!(text.trim_end().chars().all(|c| !steers(c)), "{text:?}");
     }
 
@@ -243,7 +242,7 @@ mod tests {
             findings: vec![Finding::fail(RuleId::Size, "é".repeat(100_000))],
             ..report()
         };
-        let text = annotations(&[long], &places());
+        let text = annotations(ReportInput::of(&[long]), &places());
         assert!(text.ends_with("é…\n") && text.len() < 5000, "{}", text.len());
     }
 

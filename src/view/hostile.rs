@@ -65,7 +65,7 @@ fn written(name: &str) -> EntryReport {
 fn all(report: &EntryReport) -> Vec<(ReportFormat, String)> {
     let places = BasePaths { base: "/w".into(), root: "/w".into() };
     let layout = PageLayout { verbose: true, ..PageLayout::of_width(100) };
-    let told = ReportInput::from(std::slice::from_ref(report));
+    let told = ReportInput::of(std::slice::from_ref(report));
     let formats = ReportFormat::value_variants().iter();
     formats.map(|format| (*format, format.text(told, layout, &places).unwrap())).collect()
 }

@@ -123,8 +123,7 @@ impl From<StartTimes> for Startup {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> serde_json::Result<String> {
-    let input = input.into();
+pub fn check<'a>(input: ReportInput<'a>) -> serde_json::Result<String> {
     let placed = |config_finding: &'a ConfigFinding| PlacedFinding {
         file: path(&config_finding.file),
         line: config_finding.at.line,
@@ -212,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_document_is_the_one_promised() {
-        let text = check(&[report()]).unwrap();
+        let text = check(ReportInput::of(&[report()])).unwrap();
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(keys(&document), ["schema", "entries", "findings"]);
         assert_eq!(document["schema"], "gate4k/check/1");
@@ -270,8 +269,9 @@ mod tests {
             startup: StartTimes::default(),
             ..report()
         };
-        let whole: Value = serde_json::from_str(&check(&[report()]).unwrap()).unwrap();
-        let bare: Value = serde_json::from_str(&check(&[bare]).unwrap()).unwrap();
+        let whole: Value =
+            serde_json::from_str(&check(ReportInput::of(&[report()])).unwrap()).unwrap();
+        let bare: Value = serde_json::from_str(&check(ReportInput::of(&[bare])).unwrap()).unwrap();
         let (whole, bare) = (&whole["entries"][0], &bare["entries"][0]);
         assert_eq!(keys(whole), keys(bare));
         assert_eq!(keys(&whole["capabilities"]), keys(&bare["capabilities"]));
@@ -282,7 +282,7 @@ mod tests {
     fn a_path_comes_back_exactly_and_steers_no_terminal() {
         let name = "a\n\u{1b}[2J\u{9b}2J\u{202e}\u{7f}é\"";
         let named = EntryReport { path: name.into(), ..report() };
-        let text = check(&[named]).unwrap();
+        let text = check(ReportInput::of(&[named])).unwrap();
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
         assert!(!text.contains('\u{202e}'));
         let document: Value = serde_json::from_str(&text).unwrap();

@@ -16,8 +16,8 @@ use crate::model::verdict::Finding;
 ///
 /// # Errors
 /// None that can be met: characters that XML cannot hold are left out by the writer.
-pub fn check<'a>(input: impl Into<ReportInput<'a>>) -> Result<String, quick_junit::SerializeError> {
-    let ReportInput { entries, config_findings } = input.into();
+pub fn check(input: ReportInput<'_>) -> Result<String, quick_junit::SerializeError> {
+    let ReportInput { entries, config_findings } = input;
     let mut document = Report::new("gate4k check");
     for report in entries {
         document.add_test_suite(suite(report));
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read_again() {
-        let text = check(&[report()]).unwrap();
+        let text = check(ReportInput::of(&[report()])).unwrap();
         let read = Report::deserialize_from_str(&text).unwrap();
         assert_eq!((read.tests, read.failures, read.errors), (5, 1, 1));
         let suite = &read.test_suites[0];
@@ -152,7 +152,7 @@ mod tests {
         hostile.path = name.replace('\0', "").into();
         hostile.findings = vec![Finding::fail(RuleId::Size, name).detail(name).help(name)];
         hostile.transcript = vec![name.to_owned()];
-        let text = check(&[hostile]).unwrap();
+        let text = check(ReportInput::of(&[hostile])).unwrap();
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
         let read = Report::deserialize_from_str(&text).unwrap();
         assert_eq!((read.tests, read.failures), (1, 1));

@@ -26,8 +26,8 @@ enum Detail {
 }
 
 /// The page with all of it.
-pub(crate) fn check<'a>(input: impl Into<ReportInput<'a>>) -> String {
-    page(input.into(), Detail::Whole)
+pub(crate) fn check(input: ReportInput<'_>) -> String {
+    page(input, Detail::Whole)
 }
 
 /// The page of a run that judged nothing.
@@ -37,8 +37,7 @@ pub(crate) fn failure(why: &str) -> String {
 
 /// As [`check`] within `room` bytes: first the conversations go, then what passed, then all but the table,
 /// then rows of the table, and the page says so.
-pub(crate) fn within<'a>(input: impl Into<ReportInput<'a>>, room: usize) -> String {
-    let input = input.into();
+pub(crate) fn within(input: ReportInput<'_>, room: usize) -> String {
     let reports = input.entries;
     for detail in [Detail::Whole, Detail::NoTranscript, Detail::Faults, Detail::Row] {
         let page = page(input, detail);
@@ -261,7 +260,7 @@ mod tests {
             transcript: vec![format!("``` </details> {name}")],
             ..report()
         };
-        let page = check(&[hostile]);
+        let page = check(ReportInput::of(&[hostile]));
         // The lines in a fence are text; outside of it nothing may be left as it was.
         let mut fence: Option<&str> = None;
         for line in page.lines().map(str::trim_start) {
@@ -303,13 +302,13 @@ mod tests {
                 ..report()
             })
             .collect();
-        let whole = check(&reports);
+        let whole = check(ReportInput::of(&reports));
         for room in [whole.len(), 100_000, 40_000, 20_000, 5_000, 1_000, 400, 10] {
-            let page = within(&reports, room);
+            let page = within(ReportInput::of(&reports), room);
             assert!(page.len() <= room, "{} in {room}", page.len());
             let told = page.contains("For want of room") || page.contains("More entries than fit");
             assert_eq!(told, room != whole.len() && room != 10, "{room}: {page}");
         }
-        assert!(within(&reports, 1_000).contains("entries/49"));
+        assert!(within(ReportInput::of(&reports), 1_000).contains("entries/49"));
     }
 }

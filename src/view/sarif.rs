@@ -40,11 +40,8 @@ struct Outcome {
 ///
 /// # Errors
 /// None that can be met: all that a report holds has a JSON form.
-pub fn check<'a>(
-    input: impl Into<ReportInput<'a>>,
-    places: &BasePaths,
-) -> serde_json::Result<String> {
-    let ReportInput { entries, config_findings } = input.into();
+pub fn check(input: ReportInput<'_>, places: &BasePaths) -> serde_json::Result<String> {
+    let ReportInput { entries, config_findings } = input;
     let of_entries = entries
         .iter()
         .flat_map(|report| report.findings.iter().map(move |found| (&*report.file, None, found)));
@@ -225,7 +222,7 @@ mod tests {
     }
 
     fn document(report: EntryReport) -> Value {
-        serde_json::from_str(&check(&[report], &places()).unwrap()).unwrap()
+        serde_json::from_str(&check(ReportInput::of(&[report]), &places()).unwrap()).unwrap()
     }
 
     #[test]
@@ -284,7 +281,7 @@ mod tests {
         let name = "{0} [click](https://x.y) \u{202e}";
         let findings = vec![Finding::fail(RuleId::Size, name)];
         let hostile = EntryReport { file: name.into(), findings, ..report() };
-        let text = check(std::slice::from_ref(&hostile), &places()).unwrap();
+        let text = check(ReportInput::of(std::slice::from_ref(&hostile)), &places()).unwrap();
         assert!(!text.contains('\u{202e}'));
         let result = &document(hostile)["runs"][0]["results"][0];
         assert_eq!(result["message"]["text"], "{{0}} [click] (https://x.y) \\u{{202e}}");

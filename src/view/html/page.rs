@@ -21,8 +21,8 @@ const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The page of all entries.
-pub(crate) fn check<'a>(input: impl Into<ReportInput<'a>>) -> String {
-    let ReportInput { entries: reports, config_findings } = input.into();
+pub(crate) fn check(input: ReportInput<'_>) -> String {
+    let ReportInput { entries: reports, config_findings } = input;
     let tally = human::tally(reports.iter().map(|report| Some(report.verdict)));
     let tally = tally.trim_end();
     let is_drawn =
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_page_needs_nothing_else_and_closes_what_it_opens() {
-        let page = check(&[report(), report()]);
+        let page = check(ReportInput::of(&[report(), report()]));
         for outside in ["http:", "https:", "src=", "<link", "<script", "@import", "url("] {
             assert!(!page.contains(outside), "{outside}");
         }
