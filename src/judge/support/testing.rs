@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, Capabilities, EndHow, EntryColours, Evidence, Exec, ExecOutcome,
-    ExitHow, FileAccess, FileOpen, GameEnd, GamesEvidence, GoQuestion, HostFacts, IdleSeen,
-    LeftFile, LeftProcess, Limits, Overcommit, PlayedGame, PlayedGames, PlayedPly, ProgramClass,
-    Purpose, Question, Refusal, Resource, Rival, Run, RunEnding, Shell,
+    Answer, Ask, Capabilities, EndHow, EntryColours, Evidence, Exec, ExecOutcome, ExitHow,
+    FileAccess, FileOpen, GameEnd, GamesEvidence, GoQuestion, HostFacts, IdleSeen, LeftFile,
+    LeftProcess, Limits, Overcommit, PlayedGame, PlayedGames, PlayedPly, ProgramClass, Purpose,
+    Question, Refusal, Resource, Rival, Run, RunEnding,
 };
 use crate::model::game::result::GameResult;
 use crate::model::layer_status::{Layer, LayerName, LayerState};
-use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};
 use crate::policy::toolchain::HostProgram;
 
@@ -79,11 +78,8 @@ pub(crate) fn exec(by: Option<usize>, name: &str, class: ProgramClass) -> Exec {
 pub(crate) fn run(purpose: Purpose) -> Run {
     Run {
         purpose,
-        shell: Shell::AsIs,
-        launch_failure: None,
         uciok: Some(ms(500)),
         readyok: Some(ms(510)),
-        before: Vec::new(),
         asks: vec![
             ask(Question::Uci, 0, 500, Answer::Done),
             ask(Question::IsReady, 500, 10, Answer::Done),
@@ -92,9 +88,6 @@ pub(crate) fn run(purpose: Purpose) -> Run {
             ask(Question::Go(go("listed", LISTED, 1)), 1_600, 1_000, legal("e7e5")),
             ask(Question::Quit, 2_700, 10, Answer::Done),
         ],
-        id_name: None,
-        id_author: None,
-        options: Vec::new(),
         ending: RunEnding {
             how: EndHow::Quit,
             exit: Some(ExitHow::Status(0)),
@@ -102,21 +95,7 @@ pub(crate) fn run(purpose: Purpose) -> Run {
             emptied_after: Some(ms(3_010)),
         },
         execs: vec![exec(None, "sh", ProgramClass::Entry)],
-        opens: Vec::new(),
-        not_installed: Vec::new(),
-        denials: Vec::new(),
-        refusals: Vec::new(),
-        lazy_maps: Vec::new(),
-        crashes: Vec::new(),
-        left_files: Vec::new(),
-        left_processes: Vec::new(),
-        stopped: None,
-        stderr_tail: Vec::new(),
-        idle_before_go: None,
-        idle_after_move: None,
-        strained: false,
-        book: BookSeen::default(),
-        transcript: Transcript::default(),
+        ..Run::default()
     }
 }
 

@@ -13,10 +13,11 @@ use crate::model::transcript::Transcript;
 use crate::model::units::{Bytes, Ply};
 
 /// The reason for the start of a fresh process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// The run that is measured: start, handshake, first moves, quit, leftovers.
+    #[default]
     Main,
     /// A share of the positions of rule `legal-moves`.
     Positions,
@@ -79,10 +80,11 @@ impl Purpose {
 }
 
 /// The shell that read a script without an interpreter of its own, or with `#!/bin/sh`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shell {
     /// The kernel decides; `/bin/sh` is what the host has.
+    #[default]
     AsIs,
     /// dash, as `/bin/sh`.
     Dash,
@@ -102,7 +104,7 @@ pub struct DeclaredOption {
 }
 
 /// The way in which the run was brought to its end, and what was seen then.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RunEnding {
     /// The way in which it came to its end.
     pub how: EndHow,
@@ -125,7 +127,7 @@ pub struct RunEnding {
 }
 
 /// The cause of a run's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndHow {
     /// `quit` was sent.
@@ -133,6 +135,7 @@ pub enum EndHow {
     /// Input was closed.
     EndOfInput,
     /// gate4k killed it.
+    #[default]
     Killed,
     /// The engine ended before it was asked to.
     ByItself,
@@ -150,7 +153,7 @@ pub struct LaunchFailure {
 }
 
 /// One fresh process of the entry from start to end.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Run {
     /// The reason for the start.
     pub purpose: Purpose,
@@ -235,11 +238,9 @@ pub struct IdleSeen {
 impl Run {
     /// The same process for an earlier purpose: it went on, and its end and what it did are told once.
     pub(crate) fn unended(self, purpose: Purpose) -> Run {
-        let ending =
-            RunEnding { how: EndHow::Killed, exit: None, exit_after: None, emptied_after: None };
         Run {
             purpose,
-            ending,
+            ending: RunEnding::default(),
             execs: Vec::new(),
             opens: Vec::new(),
             not_installed: Vec::new(),

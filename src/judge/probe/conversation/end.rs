@@ -46,12 +46,12 @@ impl<S: LiveState> Session<S> {
     /// Kills everything now.
     #[must_use]
     pub(crate) fn kill(mut self) -> Session<Over> {
-        self.inner.ending.how = EndHow::Killed;
+        self.inner.run.ending.how = EndHow::Killed;
         self.inner.wire.note("killed");
         let asked = Instant::now();
         self.inner.confined.kill();
-        self.inner.ending.exit = self.inner.confined.wait_first(asked + DYING);
-        self.inner.ending.exit_after = Some(asked.elapsed());
+        self.inner.run.ending.exit = self.inner.confined.wait_first(asked + DYING);
+        self.inner.run.ending.exit_after = Some(asked.elapsed());
         self.over()
     }
 
@@ -61,8 +61,8 @@ impl<S: LiveState> Session<S> {
     pub(crate) fn rest_before_go(&mut self, window: Duration) {
         let inner = &mut self.inner;
         match rest::before_go(&mut inner.wire, &*inner.confined, window) {
-            Some(RestAnswer::Seen(share)) => inner.idle_before_go = Some(share),
-            Some(RestAnswer::Unclear) => inner.strained = true,
+            Some(RestAnswer::Seen(share)) => inner.run.idle_before_go = Some(share),
+            Some(RestAnswer::Unclear) => inner.run.strained = true,
             None => {}
         }
     }
@@ -72,8 +72,8 @@ impl<S: LiveState> Session<S> {
     pub(crate) fn rest_after_move(&mut self, window: Duration, watch: RestWatch) {
         let inner = &mut self.inner;
         match rest::after_move(&mut inner.wire, &*inner.confined, window, watch) {
-            Some(RestAnswer::Seen(seen)) => inner.idle_after_move = Some(seen),
-            Some(RestAnswer::Unclear) => inner.strained = true,
+            Some(RestAnswer::Seen(seen)) => inner.run.idle_after_move = Some(seen),
+            Some(RestAnswer::Unclear) => inner.run.strained = true,
             None => {}
         }
     }
@@ -84,7 +84,7 @@ impl Session<Over> {
     /// left then. Only for a run that ended by `quit`.
     pub(crate) fn wait_for_leftovers(&mut self) {
         let inner = &mut self.inner;
-        let asked = match inner.asks.last() {
+        let asked = match inner.run.asks.last() {
             Some(ask) if matches!(ask.question, Question::Quit) => inner.started + ask.at,
             _ => Instant::now(),
         };
@@ -93,33 +93,33 @@ impl Session<Over> {
         loop {
             let slice = (Instant::now() + SLICE).min(limit);
             if inner.confined.wait_empty(slice) {
-                inner.ending.emptied_after = Some(asked.elapsed());
+                inner.run.ending.emptied_after = Some(asked.elapsed());
                 break;
             }
             inner.wire.drain();
             if Instant::now() >= stall.until() {
                 if stall.is_over() {
-                    inner.left_processes = inner.confined.processes();
-                    inner.strained |= !stall.only_waited(&*inner.confined);
+                    inner.run.left_processes = inner.confined.processes();
+                    inner.run.strained |= !stall.only_waited(&*inner.confined);
                     inner.note_processes();
                     break;
                 }
                 stall.look(&*inner.confined);
             }
         }
-        if inner.ending.exit.is_none() && inner.ending.emptied_after.is_some() {
-            inner.ending.exit = inner.confined.wait_first(Instant::now());
+        if inner.run.ending.exit.is_none() && inner.run.ending.emptied_after.is_some() {
+            inner.run.ending.exit = inner.confined.wait_first(Instant::now());
         }
     }
 
     /// True if the engine's first process ended by itself, and how.
     pub(crate) fn exit(&self) -> Option<ExitHow> {
-        self.inner.ending.exit
+        self.inner.run.ending.exit
     }
 
     /// The way in which it ended.
     pub(crate) fn ended_by(&self) -> EndHow {
-        self.inner.ending.how
+        self.inner.run.ending.how
     }
 
     /// Takes everything down and hands over the evidence.

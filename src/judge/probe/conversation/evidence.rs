@@ -12,8 +12,8 @@ use crate::engine::uci::{
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::judge::support::runs;
 use crate::model::evidence::{
-    Answer, Ask, BookSeen, DeclaredOption, EndHow, ExitHow, GoQuestion, IdleSeen, LeftProcess,
-    Limits, Purpose, Question, Refusal, Resource, Run, RunEnding, Shell,
+    Answer, Ask, DeclaredOption, EndHow, ExitHow, GoQuestion, LeftProcess, Limits, Purpose,
+    Question, Refusal, Resource, Run, Shell,
 };
 use crate::model::text::escape;
 use crate::model::transcript::Transcript;
@@ -74,23 +74,14 @@ pub(super) struct Inner {
     pub(super) wire: Wire<ConversationRecord>,
     pub(super) confined: Box<dyn Confined>,
     pub(super) started: Instant,
-    pub(super) purpose: Purpose,
-    pub(super) shell: Shell,
     pub(super) limits: Limits,
-    pub(super) asks: Vec<Ask>,
+    /// The evidence so far.
+    pub(super) run: Run,
     /// The purposes before, each with the number of questions up to its end.
     pub(super) turns: Vec<(Purpose, usize)>,
-    pub(super) uciok: Option<Duration>,
-    pub(super) readyok: Option<Duration>,
-    pub(super) id_name: Option<String>,
-    pub(super) id_author: Option<String>,
-    pub(super) options: Vec<DeclaredOption>,
     /// The options of its configuration, each with its value.
     pub(super) configured: Vec<(String, String)>,
-    pub(super) book: BookSeen,
     pub(super) book_is_off: bool,
-    pub(super) idle_before_go: Option<f64>,
-    pub(super) idle_after_move: Option<IdleSeen>,
     /// The `setoption` that goes with the next question.
     pub(super) set: Option<String>,
     pub(super) infos: u32,
@@ -98,21 +89,17 @@ pub(super) struct Inner {
     pub(super) last_info: Option<String>,
     pub(super) pv: bool,
     pub(super) pending: Option<Pending>,
-    pub(super) ending: RunEnding,
-    pub(super) left_processes: Vec<LeftProcess>,
-    pub(super) stopped: Option<LeftProcess>,
     /// True if what was last waited for in vain would not have come sooner on a faster host.
     pub(super) only_waited: bool,
     /// The memory that it used when the start's limit was over, where it still took more.
     pub(super) still_taking: Option<Bytes>,
-    pub(super) strained: bool,
 }
 
 impl std::fmt::Debug for Inner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Inner")
-            .field("purpose", &self.purpose)
-            .field("asks", &self.asks)
+            .field("purpose", &self.run.purpose)
+            .field("asks", &self.run.asks)
             .finish_non_exhaustive()
     }
 }
@@ -127,7 +114,7 @@ impl Inner {
     /// Waits until an opponent may have answered the last move: threads of a search that end a moment after its bestmove are no
     /// fault, since no event asks for the next move in that moment.
     pub(super) fn let_the_opponent_move(&self) {
-        let last = self.asks.iter().rfind(|ask| matches!(ask.question, Question::Go(_)));
+        let last = self.run.asks.iter().rfind(|ask| matches!(ask.question, Question::Go(_)));
         if let Some(last) = last {
             let moved = self.started + last.at + last.took + OPPONENT;
             std::thread::sleep(moved.saturating_duration_since(Instant::now()));
@@ -145,38 +132,19 @@ impl Inner {
             wire,
             started: confined.started(),
             confined,
-            purpose,
-            shell,
             limits,
-            asks: Vec::new(),
+            run: Run { purpose, shell, ..Run::default() },
             turns: Vec::new(),
-            uciok: None,
-            readyok: None,
-            id_name: None,
-            id_author: None,
-            options: Vec::new(),
             configured: Vec::new(),
-            book: BookSeen::default(),
             book_is_off: false,
-            idle_before_go: None,
-            idle_after_move: None,
             set: None,
             infos: 0,
             other: None,
             last_info: None,
             pv: false,
             pending: None,
-            ending: RunEnding {
-                how: EndHow::Killed,
-                exit: None,
-                exit_after: None,
-                emptied_after: None,
-            },
-            left_processes: Vec::new(),
-            stopped: None,
             only_waited: false,
             still_taking: None,
-            strained: false,
         }
     }
 
@@ -241,7 +209,7 @@ impl Inner {
                 Err(Silence::Timeout) if !stall.is_over() => stall.look(&*self.confined),
                 Err(Silence::Timeout | Silence::Stopped) => {
                     self.only_waited = stall.only_waited(&*self.confined);
-                    if self.readyok.is_none() {
+                    if self.run.readyok.is_none() {
                         self.still_taking = stall.still_takes_memory(&*self.confined);
                     }
                     self.note_processes();
@@ -255,8 +223,8 @@ impl Inner {
 
     pub(super) fn learn(&mut self, reply: Reply, line: &[u8]) {
         match reply {
-            Reply::Name(name) => self.id_name = Some(escape(name.as_bytes(), LINE)),
-            Reply::Author(author) => self.id_author = Some(escape(author.as_bytes(), LINE)),
+            Reply::Name(name) => self.run.id_name = Some(escape(name.as_bytes(), LINE)),
+            Reply::Author(author) => self.run.id_author = Some(escape(author.as_bytes(), LINE)),
             Reply::Option(option) => self.learn_option(&option),
             Reply::Info(info) => {
                 self.infos = self.infos.saturating_add(1);
@@ -266,9 +234,9 @@ impl Inner {
                 }
                 if info.string.as_deref().is_some_and(speaks_of_book) {
                     let seen = if self.book_is_off {
-                        &mut self.book.when_off
+                        &mut self.run.book.when_off
                     } else {
-                        &mut self.book.by_default
+                        &mut self.run.book.by_default
                     };
                     seen.get_or_insert_with(|| escape(line, LINE));
                 }
@@ -279,7 +247,7 @@ impl Inner {
     }
 
     pub(super) fn learn_option(&mut self, option: &OptionLine) {
-        if self.options.len() >= MOST_OPTIONS {
+        if self.run.options.len() >= MOST_OPTIONS {
             return;
         }
         let declared = DeclaredOption {
@@ -290,18 +258,18 @@ impl Inner {
         let plain = plain(&declared.name);
         if declared.kind == "check" && plain.contains("book") {
             // `OwnBook` is UCI's own name for it and wins over any other that speaks of a book.
-            if plain == "ownbook" || self.book.option.is_none() {
-                self.book.option = Some(declared.name.clone());
+            if plain == "ownbook" || self.run.book.option.is_none() {
+                self.run.book.option = Some(declared.name.clone());
             }
         }
-        self.options.push(declared);
+        self.run.options.push(declared);
     }
 
     /// The lines that set what its configuration sets, of the options that it announced. Switches of a book and of pondering are
     /// left to the questions that are about these, since an event sets them to false.
     pub(super) fn sets(&self) -> Vec<String> {
         let line = |(name, value): &(String, String)| {
-            let own = self.options.iter().find(|own| own.name.eq_ignore_ascii_case(name))?;
+            let own = self.run.options.iter().find(|own| own.name.eq_ignore_ascii_case(name))?;
             let value = (!value.is_empty()).then_some(&**value);
             let set = UciCommand::SetOption { name: &own.name, value };
             (!switches_book_or_pondering(&own.kind, &own.name)).then(|| set.to_string())
@@ -331,7 +299,7 @@ impl Inner {
             last_info: self.last_info.take(),
             other: self.other.take(),
         };
-        self.strained |= match &ask.answer {
+        self.run.strained |= match &ask.answer {
             Answer::Timeout => !ask.was_cut() && !self.only_waited,
             // A program that is not there (a shell's 126 and 127) no host brings in time.
             Answer::Ended(Some(ExitHow::Status(126 | 127))) => false,
@@ -345,15 +313,15 @@ impl Inner {
             | Answer::Resigned
             | Answer::Flood(_) => false,
         };
-        self.asks.push(ask);
+        self.run.asks.push(ask);
     }
 
     /// Output was closed, or nobody reads our input any more: the exit, if there is one.
     pub(super) fn ended(&mut self) -> Answer {
         let exit = self.confined.wait_first(Instant::now() + DYING);
         if exit.is_some() {
-            self.ending.exit = exit;
-            self.ending.how = EndHow::ByItself;
+            self.run.ending.exit = exit;
+            self.run.ending.how = EndHow::ByItself;
         }
         self.wire.drain();
         Answer::Ended(exit)
@@ -367,7 +335,7 @@ impl Inner {
             self.wire.note(&text);
         }
         let is_stopped = |process: &LeftProcess| process.state == LeftProcess::STOPPED;
-        self.stopped = processes.into_iter().find(is_stopped);
+        self.run.stopped = processes.into_iter().find(is_stopped);
     }
 
     /// A question with a fixed reply.
@@ -415,14 +383,14 @@ impl Inner {
         let seen = Instant::now();
         let exit =
             if self.wire.has_ended() { self.confined.wait_first(seen + DYING) } else { None };
-        self.ending.exit = exit;
-        self.ending.exit_after = exit.map(|_| seen.saturating_duration_since(asked));
+        self.run.ending.exit = exit;
+        self.run.ending.exit_after = exit.map(|_| seen.saturating_duration_since(asked));
         let answer = match (refused, exit) {
             (Some(answer), _) => answer,
             (None, Some(_)) => Answer::Done,
             (None, None) => Answer::Timeout,
         };
-        self.ending.how = how;
+        self.run.ending.how = how;
         if answer != Answer::Done {
             self.note_processes();
         }
@@ -451,14 +419,14 @@ impl Inner {
 
     /// Takes everything down; the evidence.
     pub(super) fn into_run(mut self) -> Run {
-        if self.ending.how == EndHow::Quit
-            && self.ending.exit.is_some()
-            && self.ending.emptied_after.is_none()
-            && self.left_processes.is_empty()
+        if self.run.ending.how == EndHow::Quit
+            && self.run.ending.exit.is_some()
+            && self.run.ending.emptied_after.is_none()
+            && self.run.left_processes.is_empty()
             && self.confined.wait_empty(Instant::now() + AT_ONCE)
         {
             // Everything has ended by itself, without a wait for what sleeps: what lies there now will stay.
-            self.ending.emptied_after = self.ending.exit_after;
+            self.run.ending.emptied_after = self.run.ending.exit_after;
         }
         self.confined.kill();
         self.wire.drain();
@@ -466,31 +434,16 @@ impl Inner {
         if let Some(size) = self.still_taking {
             traces.refusals.push(Refusal { by: None, what: Resource::StillTaking(size) });
         }
-        let mut ending = self.ending;
         if traces.launch_failure.is_some() {
-            ending.how = EndHow::NotStarted;
+            self.run.ending.how = EndHow::NotStarted;
             // Time has no part in an exec that failed.
-            self.strained = false;
+            self.run.strained = false;
         }
         let tail = self.wire.stderr_tail();
         let tail = tail.strip_suffix(b"\n").unwrap_or(tail);
-        let stderr_tail = if tail.is_empty() {
-            Vec::new()
-        } else {
-            tail.split(|byte| *byte == b'\n').map(|line| escape(line, LINE)).collect()
-        };
+        let lines = tail.split(|byte| *byte == b'\n').filter(|_| !tail.is_empty());
         Run {
-            purpose: self.purpose,
-            shell: self.shell,
             launch_failure: traces.launch_failure,
-            uciok: self.uciok,
-            readyok: self.readyok,
-            before: Vec::new(),
-            asks: self.asks,
-            id_name: self.id_name,
-            id_author: self.id_author,
-            options: self.options,
-            ending,
             execs: traces.execs,
             opens: traces.opens,
             not_installed: traces.not_installed,
@@ -499,14 +452,9 @@ impl Inner {
             lazy_maps: traces.lazy_maps,
             crashes: traces.crashes,
             left_files: traces.left_files,
-            left_processes: self.left_processes,
-            stopped: self.stopped,
-            strained: self.strained,
-            stderr_tail,
-            idle_before_go: self.idle_before_go,
-            idle_after_move: self.idle_after_move,
-            book: self.book,
+            stderr_tail: lines.map(|line| escape(line, LINE)).collect(),
             transcript: self.wire.observer().transcript.clone(),
+            ..self.run
         }
     }
 }

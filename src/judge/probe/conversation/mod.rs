@@ -69,22 +69,22 @@ impl<S> Session<S> {
 
     /// The last question and its answer.
     pub(super) fn last(&self) -> Option<&Ask> {
-        self.inner.asks.last()
+        self.inner.run.asks.last()
     }
 
     /// The questions so far.
     pub(super) fn asks(&self) -> &[Ask] {
-        &self.inner.asks
+        &self.inner.run.asks
     }
 
     /// The options announced so far.
     pub(crate) fn options(&self) -> &[DeclaredOption] {
-        &self.inner.options
+        &self.inner.run.options
     }
 
     /// The signs of a book so far.
     pub(crate) fn book(&self) -> &BookSeen {
-        &self.inner.book
+        &self.inner.run.book
     }
 
     /// True if any `info` line so far had a pv.

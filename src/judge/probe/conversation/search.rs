@@ -66,9 +66,9 @@ impl Session<Ready> {
     #[must_use]
     pub(crate) fn turn_to(mut self, purpose: Purpose) -> Session<Ready> {
         let inner = &mut self.inner;
-        if inner.purpose != purpose {
-            let before = std::mem::replace(&mut inner.purpose, purpose);
-            inner.turns.push((before, inner.asks.len()));
+        if inner.run.purpose != purpose {
+            let before = std::mem::replace(&mut inner.run.purpose, purpose);
+            inner.turns.push((before, inner.run.asks.len()));
         }
         self
     }
@@ -94,7 +94,7 @@ impl Session<Ready> {
     /// # Errors
     /// The ended conversation, where there was no `readyok`.
     pub(crate) fn set_option(mut self, name: &str, value: Option<&str>) -> Step<Ready> {
-        if self.inner.book.option.as_deref() == Some(name) {
+        if self.inner.run.book.option.as_deref() == Some(name) {
             self.inner.book_is_off = value == Some("false");
         }
         let set = UciCommand::SetOption { name, value };

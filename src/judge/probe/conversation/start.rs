@@ -70,7 +70,7 @@ impl Session<Started> {
         let line = UciCommand::Uci.to_string();
         match self.inner.ask(Question::Uci, &[&line], deadline, &Reply::UciOk) {
             Ok(at) => {
-                self.inner.uciok = Some(self.inner.since_start(at));
+                self.inner.run.uciok = Some(self.inner.since_start(at));
                 Ok(self.becomes())
             }
             Err(()) => Err(self.over()),
@@ -119,7 +119,7 @@ impl Session<Started> {
         match heard {
             Ok(at) => {
                 self.inner.record(Question::Uci, asked, at, Answer::Done);
-                self.inner.uciok = Some(self.inner.since_start(at));
+                self.inner.run.uciok = Some(self.inner.since_start(at));
                 Ok(self.becomes())
             }
             Err(answer) => {
@@ -155,7 +155,7 @@ impl Session<Identified> {
             let lines: Vec<&str> = set.as_deref().into_iter().chain([&*isready]).collect();
             match self.inner.ask(Question::IsReady, &lines, deadline, &Reply::ReadyOk) {
                 Ok(at) if is_last => {
-                    self.inner.readyok = Some(self.inner.since_start(at));
+                    self.inner.run.readyok = Some(self.inner.since_start(at));
                     self.inner.confined.start_is_over();
                     return Ok(self.becomes());
                 }

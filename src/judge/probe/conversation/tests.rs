@@ -171,7 +171,9 @@ fn a_lost_list_is_told() {
     let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: CLOCK };
     let (ready, played) = ready.go(search).unwrap();
     assert!(played.is_none());
-    let Answer::Illegal { why, .. } = &ready.inner.asks.last().unwrap().answer else { panic!() };
+    let Answer::Illegal { why, .. } = &ready.inner.run.asks.last().unwrap().answer else {
+        panic!()
+    };
     assert!(why.contains("in the start position"), "{why}");
 }
 
