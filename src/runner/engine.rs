@@ -62,17 +62,12 @@ impl Engine {
 
     /// The same engine at another time control, not started yet.
     pub(crate) fn at(&self, control: TimeControl) -> Engine {
+        let (name, start, options) = (self.name.clone(), self.start.clone(), self.options.clone());
         Engine {
-            name: self.name.clone(),
-            start: self.start.clone(),
             init: self.init.clone(),
-            options: self.options.clone(),
-            control,
             margin: self.margin,
-            subset: self.subset,
-            failures: AtomicU32::new(0),
-            replaced: AtomicUsize::new(0),
             wide: AtomicBool::new(self.is_wide()),
+            ..Engine::new(name, start, options, control, self.subset)
         }
     }
 

@@ -20,7 +20,7 @@ use crate::submission::shebang::{self, FirstLine, Shebang};
 use crate::submission::stub::{self, Packing};
 
 /// The kind of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FileKind {
     /// An ELF file.
@@ -46,6 +46,7 @@ pub(crate) enum FileKind {
     /// Compressed data without a stub.
     Compressed,
     /// Anything else.
+    #[default]
     Unknown,
 }
 
@@ -102,7 +103,7 @@ impl FileKind {
 }
 
 /// The facts of a file that its bytes tell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileFormat {
     /// The kind of the file.
     pub(crate) kind: FileKind,
@@ -132,20 +133,7 @@ pub struct FileFormat {
 
 impl FileFormat {
     fn plain(kind: FileKind) -> FileFormat {
-        FileFormat {
-            kind,
-            class: None,
-            machine: None,
-            linkage: None,
-            interpreter: None,
-            argument: None,
-            reader: None,
-            needed: Vec::new(),
-            packer: None,
-            stub_bytes: None,
-            payload_bytes: None,
-            payload_magic: None,
-        }
+        FileFormat { kind, ..FileFormat::default() }
     }
 
     fn packed(mut self, packing: Packing) -> FileFormat {
@@ -292,8 +280,9 @@ pub fn judge(
     host: &dyn FormatHost,
     list: &Allowlist,
 ) -> (FileFormat, Finding) {
-    let mut remarks = Remarks::default();
-    let format = read(bytes, host, list, &mut remarks);
+    let mut reading = Reading { host, list, remarks: Remarks::default() };
+    let format = reading.read(bytes);
+    let mut remarks = reading.remarks;
     if files == Files::ElfOnly && matches!(format.kind, FileKind::Script | FileKind::ShellText) {
         remarks.fail(
             "this event takes ELF executables only",
@@ -308,53 +297,209 @@ pub fn judge(
     (format, finding)
 }
 
-fn read(
-    bytes: &[u8],
-    host: &dyn FormatHost,
-    list: &Allowlist,
-    remarks: &mut Remarks,
-) -> FileFormat {
-    if elf::is_elf(bytes) {
-        return match elf::parse(bytes) {
-            Ok(elf) => executable(elf, bytes, host, list, remarks),
-            Err(fault) => {
-                broken_elf(&fault, host, remarks);
-                FileFormat::plain(FileKind::Elf)
-            }
-        };
-    }
-    match shebang::parse(bytes) {
-        FirstLine::Shebang(shebang) => script(&shebang, bytes, host, list, remarks),
-        FirstLine::Refused(why) => {
-            remarks.advice(
-                format!("its first line {why}, so the kernel does not start it"),
-                "write the interpreter's path there",
-            );
-            shell_text(bytes)
-        }
-        FirstLine::Other => match not_text(bytes) {
-            Some(kind) => {
-                remarks.fail("the event's machine cannot start it", kind.instead());
-                FileFormat::plain(kind)
-            }
-            None => {
-                let later = (bytes.iter().position(|byte| !byte.is_ascii_whitespace()))
-                    .is_some_and(|at| bytes[at..].starts_with(b"#!"));
-                if later {
-                    remarks.advice(
-                        "the kernel sees no shebang below the first line",
-                        "begin the file with #!",
-                    );
-                } else {
-                    remarks.advice(
-                        "the kernel does not start it; which shell does is up to the caller",
-                        "begin the file with #!/bin/sh, which costs 10 bytes, and count the new line where a stub cuts its payload (`tail -n +N`); or \
-                         leave it so, and try it where /bin/sh is dash and where it is bash",
-                    );
+/// A file that is read on a host, by a list of what is allowed, with what is to be said about it.
+struct Reading<'a> {
+    host: &'a dyn FormatHost,
+    list: &'a Allowlist,
+    remarks: Remarks,
+}
+
+impl Reading<'_> {
+    fn read(&mut self, bytes: &[u8]) -> FileFormat {
+        if elf::is_elf(bytes) {
+            return match elf::parse(bytes) {
+                Ok(elf) => self.executable(elf, bytes),
+                Err(fault) => {
+                    self.broken_elf(&fault);
+                    FileFormat::plain(FileKind::Elf)
                 }
+            };
+        }
+        match shebang::parse(bytes) {
+            FirstLine::Shebang(shebang) => self.script(&shebang, bytes),
+            FirstLine::Refused(why) => {
+                self.remarks.advice(
+                    format!("its first line {why}, so the kernel does not start it"),
+                    "write the interpreter's path there",
+                );
                 shell_text(bytes)
             }
-        },
+            FirstLine::Other => match not_text(bytes) {
+                Some(kind) => {
+                    self.remarks.fail("the event's machine cannot start it", kind.instead());
+                    FileFormat::plain(kind)
+                }
+                None => {
+                    let later = (bytes.iter().position(|byte| !byte.is_ascii_whitespace()))
+                        .is_some_and(|at| bytes[at..].starts_with(b"#!"));
+                    if later {
+                        self.remarks.advice(
+                            "the kernel sees no shebang below the first line",
+                            "begin the file with #!",
+                        );
+                    } else {
+                        self.remarks.advice(
+                            "the kernel does not start it; which shell does is up to the caller",
+                            "begin the file with #!/bin/sh, which costs 10 bytes, and count the new line where a stub cuts its payload (`tail -n +N`); or \
+                             leave it so, and try it where /bin/sh is dash and where it is bash",
+                        );
+                    }
+                    shell_text(bytes)
+                }
+            },
+        }
+    }
+
+    fn broken_elf(&mut self, fault: &ElfFault) {
+        let help = "build it for x86-64 Linux (or i386)";
+        match (fault, self.host.machine()) {
+            (ElfFault::Machine(machine), Machine::Other(own)) if machine == own => {
+                // only reached for machines whose headers are not read here
+                self.remarks.undecided(format!("{fault}, as this host is"), help);
+            }
+            (ElfFault::Header(_), _) => self.remarks.fail(
+                format!("the kernel refuses it: {fault}"),
+                "check its program headers; the kernel reads nothing else",
+            ),
+            (ElfFault::Kind(_), _) => {
+                self.remarks.fail(
+                    fault.to_string(),
+                    format!("link it into a program: cc -o program {ENTRY}"),
+                );
+            }
+            _ => self.remarks.fail(fault.to_string(), help),
+        }
+    }
+
+    fn executable(&mut self, elf: Elf, bytes: &[u8]) -> FileFormat {
+        let x86 = matches!(elf.machine.as_str(), "x86-64" | "i386");
+        match self.host.machine() {
+            Machine::X86_64 if !x86 => self.remarks.fail(
+                format!("it is made for {}", elf.machine),
+                "build it for x86-64 Linux (or i386)",
+            ),
+            Machine::Other(own) if own != elf.machine && x86 => self.remarks.undecided(
+                format!("this host is {own} and cannot run it"),
+                "check it on an x86-64 machine, as the event's is",
+            ),
+            Machine::Other(own) if own != elf.machine => self.remarks.fail(
+                format!("it is made for {}, and this host is {own}", elf.machine),
+                "build it for x86-64 Linux (or i386)",
+            ),
+            _ => {
+                if let Some(loader) =
+                    (elf.interpreter.as_deref()).filter(|path| !self.host.has_file(Path::new(path)))
+                {
+                    let what = format!("its loader {loader} is not on this host");
+                    let base = base_name(loader);
+                    if libraries::judge(self.list, base).is_allowed() {
+                        self.remarks.undecided(
+                            what,
+                            "check it where that loader is installed, or link it statically",
+                        );
+                    } else {
+                        self.remarks.fail(what, "link it with the system's loader, or statically");
+                    }
+                }
+            }
+        }
+        let mut format = FileFormat::plain(FileKind::Elf).packed(stub::of_elf(bytes));
+        format.class = Some(elf.class);
+        format.machine = Some(elf.machine);
+        format.linkage = Some(elf.linkage);
+        format.interpreter = elf.interpreter;
+        format.needed = elf.needed;
+        format
+    }
+
+    fn script(&mut self, shebang: &Shebang, bytes: &[u8]) -> FileFormat {
+        let path = String::from_utf8_lossy(&shebang.interpreter).into_owned();
+        let argument =
+            (shebang.argument.as_deref()).map(|text| String::from_utf8_lossy(text).into_owned());
+        let shown = escape(&shebang.interpreter, 120);
+        let base = base_name(&path);
+        let mut reader = base.trim_end_matches('\r').to_owned();
+        if shebang.cut_off {
+            self.remarks.advice(
+                format!("the kernel reads 255 bytes of its first line, so {base} is given an argument that is cut off"),
+                "write a first line of 255 bytes at most",
+            );
+        }
+        if base.ends_with('\r') {
+            self.remarks.fail(
+                format!("it never starts: its first line ends with CR LF, so the kernel looks for {shown}"),
+                format!(
+                    "save it with LF line ends (sed -i 's/\\r$//' {ENTRY}), and mind that a binary payload stays as it is"
+                ),
+            );
+        } else if !path.starts_with('/') {
+            self.remarks.fail(
+                format!(
+                    "it never starts: {shown} is no absolute path, and the kernel does not search PATH"
+                ),
+                "write the interpreter's full path",
+            );
+        } else if !self.host.has_file(Path::new(&path)) {
+            self.absent(&format!("its interpreter {shown}"), base);
+        } else if base == "env" {
+            reader = self.looked_up(argument.as_deref()).unwrap_or(reader);
+        } else if argument.as_deref().is_some_and(|text| text.ends_with('\r')) {
+            self.remarks.advice(
+                format!("its first line ends with CR LF, so {base} is given an argument with a CR"),
+                "save it with LF line ends",
+            );
+        }
+        let mut format =
+            FileFormat::plain(FileKind::Script).packed(stub::of_script(bytes, &reader));
+        format.interpreter = Some(shown);
+        format.argument = (shebang.argument.as_deref()).map(|text| escape(text, 120));
+        format.reader = Some(escape(reader.as_bytes(), 60));
+        format
+    }
+
+    /// An interpreter or command that this host lacks.
+    fn absent(&mut self, what: &str, base: &str) {
+        if self.list.command(base).is_some() {
+            self.remarks.undecided(
+                format!("{what} is not on this host"),
+                format!("install {base} and check again; the event's machine has it"),
+            );
+        } else {
+            self.remarks.fail(
+                format!("{what} is not on this host, and {base} is no command that rule 7.5 lists"),
+                "use an interpreter that rule 7.5 lists",
+            );
+        }
+    }
+
+    /// The command that `env` is told to look up: everything behind it is one word, unless `-S` splits it.
+    fn looked_up(&mut self, argument: Option<&str>) -> Option<String> {
+        let argument = argument?;
+        let split =
+            argument.strip_prefix("-S").or_else(|| argument.strip_prefix("--split-string="));
+        let command = match split {
+            Some(words) => words.split_whitespace().find(|word| !word.contains('='))?,
+            None => argument,
+        };
+        let bare = command.trim_end_matches('\r');
+        let name = bare.split_whitespace().next()?.to_owned();
+        let shown = escape(command.as_bytes(), 60);
+        if command.ends_with('\r') && split.is_none() {
+            self.remarks.fail(
+                format!(
+                    "it never starts: its first line ends with CR LF, so env looks for {shown}"
+                ),
+                "save it with LF line ends",
+            );
+        } else if bare != name {
+            self.remarks.fail(
+                format!("it never starts: the kernel passes {shown:?} as one word, so env looks for a command of that name"),
+                format!("write the interpreter's full path, or #!/usr/bin/env -S {bare}"),
+            );
+        } else if !self.host.has_command(&name) {
+            self.absent(&format!("{shown}, which env looks up,"), &name);
+        }
+        Some(name)
     }
 }
 
@@ -418,167 +563,6 @@ fn not_text(bytes: &[u8]) -> Option<FileKind> {
             (!begun).then_some(FileKind::Unknown)
         }
     }
-}
-
-fn broken_elf(fault: &ElfFault, host: &dyn FormatHost, remarks: &mut Remarks) {
-    let help = "build it for x86-64 Linux (or i386)";
-    match (fault, host.machine()) {
-        (ElfFault::Machine(machine), Machine::Other(own)) if machine == own => {
-            // only reached for machines whose headers are not read here
-            remarks.undecided(format!("{fault}, as this host is"), help);
-        }
-        (ElfFault::Header(_), _) => remarks.fail(
-            format!("the kernel refuses it: {fault}"),
-            "check its program headers; the kernel reads nothing else",
-        ),
-        (ElfFault::Kind(_), _) => {
-            remarks
-                .fail(fault.to_string(), format!("link it into a program: cc -o program {ENTRY}"));
-        }
-        _ => remarks.fail(fault.to_string(), help),
-    }
-}
-
-fn executable(
-    elf: Elf,
-    bytes: &[u8],
-    host: &dyn FormatHost,
-    list: &Allowlist,
-    remarks: &mut Remarks,
-) -> FileFormat {
-    let x86 = matches!(elf.machine.as_str(), "x86-64" | "i386");
-    match host.machine() {
-        Machine::X86_64 if !x86 => remarks
-            .fail(format!("it is made for {}", elf.machine), "build it for x86-64 Linux (or i386)"),
-        Machine::Other(own) if own != elf.machine && x86 => remarks.undecided(
-            format!("this host is {own} and cannot run it"),
-            "check it on an x86-64 machine, as the event's is",
-        ),
-        Machine::Other(own) if own != elf.machine => remarks.fail(
-            format!("it is made for {}, and this host is {own}", elf.machine),
-            "build it for x86-64 Linux (or i386)",
-        ),
-        _ => {
-            if let Some(loader) =
-                (elf.interpreter.as_deref()).filter(|path| !host.has_file(Path::new(path)))
-            {
-                let what = format!("its loader {loader} is not on this host");
-                let base = base_name(loader);
-                if libraries::judge(list, base).is_allowed() {
-                    remarks.undecided(
-                        what,
-                        "check it where that loader is installed, or link it statically",
-                    );
-                } else {
-                    remarks.fail(what, "link it with the system's loader, or statically");
-                }
-            }
-        }
-    }
-    let mut format = FileFormat::plain(FileKind::Elf).packed(stub::of_elf(bytes));
-    format.class = Some(elf.class);
-    format.machine = Some(elf.machine);
-    format.linkage = Some(elf.linkage);
-    format.interpreter = elf.interpreter;
-    format.needed = elf.needed;
-    format
-}
-
-fn script(
-    shebang: &Shebang,
-    bytes: &[u8],
-    host: &dyn FormatHost,
-    list: &Allowlist,
-    remarks: &mut Remarks,
-) -> FileFormat {
-    let path = String::from_utf8_lossy(&shebang.interpreter).into_owned();
-    let argument =
-        (shebang.argument.as_deref()).map(|text| String::from_utf8_lossy(text).into_owned());
-    let shown = escape(&shebang.interpreter, 120);
-    let base = base_name(&path);
-    let mut reader = base.trim_end_matches('\r').to_owned();
-    if shebang.cut_off {
-        remarks.advice(
-            format!("the kernel reads 255 bytes of its first line, so {base} is given an argument that is cut off"),
-            "write a first line of 255 bytes at most",
-        );
-    }
-    if base.ends_with('\r') {
-        remarks.fail(
-            format!("it never starts: its first line ends with CR LF, so the kernel looks for {shown}"),
-            format!(
-                "save it with LF line ends (sed -i 's/\\r$//' {ENTRY}), and mind that a binary payload stays as it is"
-            ),
-        );
-    } else if !path.starts_with('/') {
-        remarks.fail(
-            format!(
-                "it never starts: {shown} is no absolute path, and the kernel does not search PATH"
-            ),
-            "write the interpreter's full path",
-        );
-    } else if !host.has_file(Path::new(&path)) {
-        absent(&format!("its interpreter {shown}"), base, list, remarks);
-    } else if base == "env" {
-        reader = looked_up(argument.as_deref(), host, list, remarks).unwrap_or(reader);
-    } else if argument.as_deref().is_some_and(|text| text.ends_with('\r')) {
-        remarks.advice(
-            format!("its first line ends with CR LF, so {base} is given an argument with a CR"),
-            "save it with LF line ends",
-        );
-    }
-    let mut format = FileFormat::plain(FileKind::Script).packed(stub::of_script(bytes, &reader));
-    format.interpreter = Some(shown);
-    format.argument = (shebang.argument.as_deref()).map(|text| escape(text, 120));
-    format.reader = Some(escape(reader.as_bytes(), 60));
-    format
-}
-
-/// An interpreter or command that this host lacks.
-fn absent(what: &str, base: &str, list: &Allowlist, remarks: &mut Remarks) {
-    if list.command(base).is_some() {
-        remarks.undecided(
-            format!("{what} is not on this host"),
-            format!("install {base} and check again; the event's machine has it"),
-        );
-    } else {
-        remarks.fail(
-            format!("{what} is not on this host, and {base} is no command that rule 7.5 lists"),
-            "use an interpreter that rule 7.5 lists",
-        );
-    }
-}
-
-/// The command that `env` is told to look up: everything behind it is one word, unless `-S` splits it.
-fn looked_up(
-    argument: Option<&str>,
-    host: &dyn FormatHost,
-    list: &Allowlist,
-    remarks: &mut Remarks,
-) -> Option<String> {
-    let argument = argument?;
-    let split = argument.strip_prefix("-S").or_else(|| argument.strip_prefix("--split-string="));
-    let command = match split {
-        Some(words) => words.split_whitespace().find(|word| !word.contains('='))?,
-        None => argument,
-    };
-    let bare = command.trim_end_matches('\r');
-    let name = bare.split_whitespace().next()?.to_owned();
-    let shown = escape(command.as_bytes(), 60);
-    if command.ends_with('\r') && split.is_none() {
-        remarks.fail(
-            format!("it never starts: its first line ends with CR LF, so env looks for {shown}"),
-            "save it with LF line ends",
-        );
-    } else if bare != name {
-        remarks.fail(
-            format!("it never starts: the kernel passes {shown:?} as one word, so env looks for a command of that name"),
-            format!("write the interpreter's full path, or #!/usr/bin/env -S {bare}"),
-        );
-    } else if !host.has_command(&name) {
-        absent(&format!("{shown}, which env looks up,"), &name, list, remarks);
-    }
-    Some(name)
 }
 
 #[cfg(test)]
