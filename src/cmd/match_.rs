@@ -20,6 +20,7 @@ use crate::game::clock::Patience;
 use crate::game::end::Material;
 use crate::game::openings::{Book, BookOrder, BookPart, Sequence};
 use crate::game::pgn::Style;
+use crate::game::play::GameSettings;
 use crate::game::start_positions::StartNumber;
 use crate::game::tables::Tables;
 use crate::judge::Judge;
@@ -204,23 +205,25 @@ fn prepare(
     let game = Match {
         engines,
         games,
-        patience: Patience {
-            margin: args.margin,
-            without_clock: args.answer_limit,
-            ..Patience::default()
+        settings: GameSettings {
+            patience: Patience {
+                margin: args.margin,
+                without_clock: args.answer_limit,
+                ..Patience::default()
+            },
+            material: if args.no_material_draws { Material::PlaysOn } else { Material::Draws },
+            rules: rules(args)?,
+            tables,
+            keep_pv: args.events.is_some()
+                || args.live.is_some()
+                || (args.pgn.is_some() || args.journal.is_some()) && args.pgn_style == Style::Event,
+            keep_comments: args.keep_comments,
         },
         bounds,
-        material: if args.no_material_draws { Material::PlaysOn } else { Material::Draws },
-        rules: rules(args)?,
-        tables,
         concurrency: args.concurrency,
         affinity: args.affinity,
         first_core: kept.as_ref().map_or(0, |kept| kept.first_core(args.concurrency.get())),
         restart: if args.restart { Restart::EveryGame } else { Restart::Needed },
-        keep_pv: args.events.is_some()
-            || args.live.is_some()
-            || (args.pgn.is_some() || args.journal.is_some()) && args.pgn_style == Style::Event,
-        keep_comments: args.keep_comments,
         tell_moves: args.events.is_some() || args.live.is_some(),
         standstill: None,
         wait: args.wait,

@@ -222,7 +222,7 @@ fn moment(engine: usize, finished: &Finished, of: &Match, plies: usize) -> Vec<S
         *left.get_mut(mover) = ply.left;
         *made.get_mut(mover) += 1;
     }
-    let clock = GameClock::resumed(controls, of.patience, left, made);
+    let clock = GameClock::resumed(controls, of.settings.patience, left, made);
     let go = Go::of(&clock, record.mover(book + plies));
     let options = own.options.iter().map(|(name, value)| (&**name, &**value));
     let options = options.chain(castling.is_chess960().then_some(("UCI_Chess960", "true")));

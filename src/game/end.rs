@@ -8,9 +8,10 @@ use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::units::Ply;
 
 /// The setting for positions in which neither side can mate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Material {
     /// Positions in which neither side can mate are drawn, as the real events play.
+    #[default]
     Draws,
     /// The letter of rule 2.2: the game goes on.
     PlaysOn,

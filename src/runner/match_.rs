@@ -8,11 +8,8 @@ use super::affinity::Affinity;
 use super::dialogue::Dialogue;
 use super::engine::{Engine, EngineBounds};
 use super::schedule::{MatchSchedule, ScheduledGame};
-use crate::game::adjudicate::AdjudicationRules;
-use crate::game::clock::Patience;
-use crate::game::end::Material;
 use crate::game::openings::{Book, Sequence};
-use crate::game::tables::Tables;
+use crate::game::play::GameSettings;
 use crate::model::game::opening::Opening;
 use crate::model::game::record::Resume;
 
@@ -31,16 +28,10 @@ pub(crate) struct Match {
     pub(crate) engines: Vec<Arc<Engine>>,
     /// The pairings.
     pub(crate) games: MatchGames,
-    /// Time margins and bounds on moves.
-    pub(crate) patience: Patience,
+    /// What its games have alike.
+    pub(crate) settings: GameSettings,
     /// Bounds on what is no move.
     pub(crate) bounds: EngineBounds,
-    /// True if insufficient material is a draw.
-    pub(crate) material: Material,
-    /// Adjudication.
-    pub(crate) rules: AdjudicationRules,
-    /// Tables to adjudicate by.
-    pub(crate) tables: Option<Tables>,
     /// Games at a time.
     pub(crate) concurrency: NonZeroUsize,
     /// Placement on cores.
@@ -50,10 +41,6 @@ pub(crate) struct Match {
     pub(crate) first_core: usize,
     /// When engines are started anew.
     pub(crate) restart: Restart,
-    /// True if expected lines of play are kept.
-    pub(crate) keep_pv: bool,
-    /// True if the lines that engines say for the record are kept.
-    pub(crate) keep_comments: bool,
     /// True if every move is told when it is played.
     pub(crate) tell_moves: bool,
     /// The referee's own standstill that breaks off the games under way, with no new ones begun; none where it is

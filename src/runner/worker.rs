@@ -117,13 +117,8 @@ impl<'a> Worker<'a> {
         let terms = GameTerms {
             opening: &given.opening,
             controls,
-            patience: game.patience,
+            settings: &game.settings,
             margins: ByColor { white: white.engine.margin, black: black.engine.margin },
-            material: game.material,
-            rules: game.rules,
-            tables: game.tables.as_ref(),
-            keep_pv: game.keep_pv,
-            keep_comments: game.keep_comments,
             resume: given.resume.as_ref(),
         };
         let (started, began) = (SystemTime::now(), Instant::now());

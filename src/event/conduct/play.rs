@@ -15,6 +15,7 @@ use crate::event::stage::Stage;
 use crate::event::terms::AskTables;
 use crate::game::clock::Patience;
 use crate::game::pgn;
+use crate::game::play::GameSettings;
 use crate::model::game::ending::Termination;
 use crate::model::game::opening::Opening;
 use crate::model::game::record::Resume;
@@ -103,17 +104,19 @@ impl Conductor<'_> {
         let game = Match {
             engines: engines.clone(),
             games: MatchGames::Given(list),
-            patience: Patience { margin: config.margin, ..Patience::default() },
+            settings: GameSettings {
+                patience: Patience { margin: config.margin, ..Patience::default() },
+                material: config.material,
+                rules: terms.rules,
+                tables,
+                keep_pv: true,
+                keep_comments: false,
+            },
             bounds: EngineBounds { missing: Missing::BreaksOff, ..EngineBounds::default() },
-            material: config.material,
-            rules: terms.rules,
-            tables,
             concurrency: config.concurrency,
             affinity: Affinity::Auto,
             first_core: 0,
             restart: Restart::Needed,
-            keep_pv: true,
-            keep_comments: false,
             tell_moves: true,
             standstill: Some(STANDSTILL),
             wait: Duration::ZERO,
@@ -247,26 +250,28 @@ impl Conductor<'_> {
                     "{} said {said:?} without being asked; it was passed over",
                     hearing.names[*engine]
                 );
-                self.audience.say(&text);
-                self.keep(JournalRecord::Note { text })
+                self.note(text)
             }
             Event::HostChanged { engine, replaced } => {
                 let name = &hearing.names[*engine];
                 let replaced = replaced.join(", ");
                 let text = format!("replaced on this host before {name} was started: {replaced}");
-                self.audience.say(&text);
-                self.keep(JournalRecord::Note { text })
+                self.note(text)
             }
             Event::Ponders { engine, how } => {
-                let text = format!("{} {how} (rule 0.1)", hearing.names[*engine]);
-                self.audience.say(&text);
-                self.keep(JournalRecord::Note { text })
+                self.note(format!("{} {how} (rule 0.1)", hearing.names[*engine]))
             }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
             | Event::EngineLeft { .. }
             | Event::MatchFinished { .. } => Ok(()),
         }
+    }
+
+    /// Says a line, and keeps it.
+    fn note(&mut self, text: String) -> Result<(), EventError> {
+        self.audience.say(&text);
+        self.keep(JournalRecord::Note { text })
     }
 
     fn moved(&mut self, played: &MovePlayed, hearing: &Hearing<'_>) -> Result<(), EventError> {
@@ -283,9 +288,7 @@ impl Conductor<'_> {
                 _ if hearing.stop.level() == StopLevel::Now => Ok(()),
                 // The game stays open, too, and its fate is decided when the others under way have ended.
                 Termination::Standstill { .. } => {
-                    let text = format!("{}: {}", upcoming.started.id, ending.details());
-                    self.audience.say(&text);
-                    self.keep(JournalRecord::Note { text })
+                    self.note(format!("{}: {}", upcoming.started.id, ending.details()))
                 }
                 Termination::NoStart(why) => {
                     let (game, why) = (upcoming.started.id.clone(), why.clone());

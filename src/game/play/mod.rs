@@ -25,27 +25,34 @@ pub(crate) use player::{Player, PlayerAnswer, PlayerLost, Thought};
 /// Games longer than this make the record grow, which costs memory and nothing else.
 const USUAL_PLIES: usize = 400;
 
-/// The terms of a game.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GameTerms<'a> {
-    /// Where it begins.
-    pub(crate) opening: &'a Opening,
-    /// Each side's time control.
-    pub(crate) controls: ByColor<TimeControl>,
-    /// Margins and bounds.
+/// What the games of a match have alike.
+#[derive(Debug, Default)]
+pub(crate) struct GameSettings {
+    /// Time margins and bounds on moves.
     pub(crate) patience: Patience,
-    /// The margin of each side that has one of its own.
-    pub(crate) margins: ByColor<Option<Duration>>,
-    /// True if insufficient material is a draw.
+    /// The end of a game in which neither side can mate.
     pub(crate) material: Material,
     /// Adjudication.
     pub(crate) rules: AdjudicationRules,
     /// Endgame tables to adjudicate by.
-    pub(crate) tables: Option<&'a Tables>,
+    pub(crate) tables: Option<Tables>,
     /// True if the engines' expected lines are kept for the record.
     pub(crate) keep_pv: bool,
     /// True if the lines that engines say for the record are kept.
     pub(crate) keep_comments: bool,
+}
+
+/// The terms of a game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GameTerms<'a> {
+    /// What it has in common with others.
+    pub(crate) settings: &'a GameSettings,
+    /// Where it begins.
+    pub(crate) opening: &'a Opening,
+    /// Each side's time control.
+    pub(crate) controls: ByColor<TimeControl>,
+    /// The margin of each side that has one of its own.
+    pub(crate) margins: ByColor<Option<Duration>>,
     /// The moves before an interruption (rule 6.1.5); none for a game from its beginning.
     pub(crate) resume: Option<&'a Resume>,
 }
@@ -82,15 +89,15 @@ impl<'a> Game<'a> {
             None => text.extend_from_slice(b"position startpos"),
         }
         Game {
-            referee: Referee::new(terms.opening.start(), terms.material),
+            referee: Referee::new(terms.opening.start(), terms.settings.material),
             clock: clock(terms),
-            adjudicator: Adjudicator::new(terms.rules),
+            adjudicator: Adjudicator::new(terms.settings.rules),
             text,
             has_moves: false,
             record: GameRecord {
                 opening: terms.opening.clone(),
                 plies: Vec::with_capacity(USUAL_PLIES),
-                pvs: Vec::with_capacity(if terms.keep_pv { 64 * USUAL_PLIES } else { 0 }),
+                pvs: Vec::with_capacity(if terms.settings.keep_pv { 64 * USUAL_PLIES } else { 0 }),
                 comments: Vec::new(),
                 ending: GameEnding::aborted("not played"),
                 unanswered: None,
@@ -188,10 +195,10 @@ impl<'a> Game<'a> {
             Ok(one) => {
                 let info = player.info();
                 let before = self.record.pvs.len();
-                if self.terms.keep_pv {
+                if self.terms.settings.keep_pv {
                     self.record.pvs.extend_from_slice(player.pv());
                 }
-                if self.terms.keep_comments && !player.comments().is_empty() {
+                if self.terms.settings.keep_comments && !player.comments().is_empty() {
                     self.record
                         .comments
                         .push((self.record.plies.len(), player.comments().to_vec()));
@@ -199,7 +206,7 @@ impl<'a> Game<'a> {
                 let board_end = self.moved(one);
                 let score = info.score.map(|score| score.for_white(side));
                 let end = board_end
-                    .or_else(|| self.terms.tables?.probe(self.referee.position()))
+                    .or_else(|| self.terms.settings.tables.as_ref()?.probe(self.referee.position()))
                     .or_else(|| self.adjudicator.after(&self.referee, score));
                 self.record.plies.push(PlyRecord {
                     played: one,
@@ -269,7 +276,7 @@ impl<'a> Game<'a> {
 /// The clocks as the game begins, or as it goes on.
 fn clock(terms: &GameTerms<'_>) -> GameClock {
     let clock = match terms.resume {
-        None => GameClock::new(terms.controls, terms.patience),
+        None => GameClock::new(terms.controls, terms.settings.patience),
         Some(resume) => resumed(terms, resume),
     };
     clock.with_margins(terms.margins)
@@ -282,7 +289,7 @@ fn resumed(terms: &GameTerms<'_>, resume: &Resume) -> GameClock {
         *made.get_mut(side) += 1;
         side = !side;
     }
-    GameClock::resumed(terms.controls, terms.patience, resume.clocks, made)
+    GameClock::resumed(terms.controls, terms.settings.patience, resume.clocks, made)
 }
 
 /// An engine that is not there when the game begins.

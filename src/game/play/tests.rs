@@ -92,13 +92,8 @@ impl Stage {
         let terms = GameTerms {
             opening: &self.opening,
             controls: self.controls,
-            patience: Patience::default(),
+            settings: &GameSettings { keep_pv: true, ..GameSettings::default() },
             margins: ByColor { white: None, black: None },
-            material: Material::Draws,
-            rules: AdjudicationRules::default(),
-            tables: None,
-            keep_pv: true,
-            keep_comments: false,
             resume: None,
         };
         let players = ByColor { white: &mut self.white, black: &mut self.black };
@@ -136,13 +131,8 @@ fn an_interrupted_game_goes_on_from_its_moves_and_clocks() {
     let terms = GameTerms {
         opening: &stage.opening,
         controls: stage.controls,
-        patience: Patience::default(),
+        settings: &GameSettings { keep_pv: true, ..GameSettings::default() },
         margins: ByColor { white: None, black: None },
-        material: Material::Draws,
-        rules: AdjudicationRules::default(),
-        tables: None,
-        keep_pv: true,
-        keep_comments: false,
         resume: Some(&resume),
     };
     let mut told = Vec::new();

@@ -21,7 +21,7 @@ use crate::engine::process::EngineStart;
 use crate::engine::stop::{Stop, StopLevel};
 use crate::game::adjudicate::AdjudicationRules;
 use crate::game::clock::{Patience, TimeControl};
-use crate::game::end::Material;
+use crate::game::play::GameSettings;
 use crate::model::evidence::{
     EntryColours, GameEnd, GameFault, GamesEvidence, LEAST_LEFT, LateMove, Limits, PlayedGame,
     PlayedGames, PlayedPly, Rival, Shell,
@@ -125,10 +125,14 @@ pub(crate) fn play(
     let game = Match {
         engines: engines(entry, plan.control).map(Arc::new).into(),
         games: runner::MatchGames::Given(given),
-        patience: Patience {
-            margin: limits.answer,
-            after_flag: Duration::ZERO,
-            ..Patience::default()
+        settings: GameSettings {
+            patience: Patience {
+                margin: limits.answer,
+                after_flag: Duration::ZERO,
+                ..Patience::default()
+            },
+            rules: AdjudicationRules { length: Some(LONGEST), ..AdjudicationRules::default() },
+            ..GameSettings::default()
         },
         bounds: EngineBounds {
             // Beside others a start takes longer than alone, and is not what is judged.
@@ -138,17 +142,12 @@ pub(crate) fn play(
             grace: Some(limits.grace_after_games()),
             ..EngineBounds::default()
         },
-        material: Material::Draws,
-        rules: AdjudicationRules { length: Some(LONGEST), ..AdjudicationRules::default() },
-        tables: None,
         concurrency: plan
             .beside
             .min(NonZeroUsize::try_from(plan.pairs).unwrap_or(NonZeroUsize::MIN)),
         affinity: Affinity::Off,
         first_core: 0,
         restart: Restart::Needed,
-        keep_pv: false,
-        keep_comments: false,
         tell_moves: false,
         standstill: None,
         wait: Duration::ZERO,
