@@ -3,13 +3,7 @@
 use crate::sandbox::filter::arch;
 use crate::sandbox::filter::stop::Call;
 
-macro_rules! table {
-    ($($name:ident)*) => {
-        const NAMES: &[(i64, &str)] = &[$((libc::$name, stringify!($name))),*];
-    };
-}
-
-table! {
+const NAMES: &[(i64, &str)] = arch::names!(
     SYS_socket SYS_socketpair SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_kcmp
     SYS_pidfd_getfd SYS_unshare SYS_setns SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_open_tree
     SYS_move_mount SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_mount_setattr SYS_bpf
@@ -30,7 +24,7 @@ table! {
     SYS_sched_getaffinity SYS_sched_getscheduler SYS_sched_getparam SYS_sched_getattr SYS_sched_rr_get_interval
     SYS_getpgid SYS_getsid SYS_getpriority SYS_ioprio_get
     SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_timer_create SYS_sync SYS_syncfs SYS_futex
-}
+);
 
 /// Set in the numbers of the x32 table.
 const X32_BIT: i64 = 0x4000_0000;

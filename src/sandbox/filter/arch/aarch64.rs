@@ -1,9 +1,9 @@
 //! aarch64: one table. Programs of 32 bits (AArch32) are a foreign architecture to the filter, which ends them.
 
 use libc::user_regs_struct as Registers;
-use nix::sys::ptrace;
 use nix::unistd::Pid;
 
+use super::change_registers;
 use crate::sandbox::child;
 use crate::sandbox::filter::arch::table::{Changes, FileReference, numbers};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
@@ -42,9 +42,7 @@ pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
 
 /// Makes the call fail with `errno` without being made: the number of no call leaves the first register as it is.
 pub(in crate::sandbox) fn refuse(pid: Pid, errno: i32) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    registers.regs[0] = i64::from(-errno) as u64;
-    ptrace::setregs(pid, registers)?;
+    change_registers(pid, |registers| registers.regs[0] = i64::from(-errno) as u64)?;
     child::set_call_number(pid.as_raw(), -1)
 }
 
@@ -55,16 +53,12 @@ pub(in crate::sandbox) fn take_up_call(_: Pid) -> nix::Result<()> {
 
 /// Lets a call that has ended be one that a signal has interrupted, which the kernel does not take up again by itself.
 pub(in crate::sandbox) fn interrupt(pid: Pid) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    registers.regs[0] = i64::from(-libc::EINTR) as u64;
-    ptrace::setregs(pid, registers)
+    change_registers(pid, |registers| registers.regs[0] = i64::from(-libc::EINTR) as u64)
 }
 
 /// Changes the flags of a mapping that is about to be made.
 pub(in crate::sandbox) fn change_map_flags(pid: Pid, flags: u64) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    registers.regs[3] = flags;
-    ptrace::setregs(pid, registers)
+    change_registers(pid, |registers| registers.regs[3] = flags)
 }
 
 /// Makes another call of two arguments in place of the one that is about to be made.
@@ -73,17 +67,13 @@ pub(in crate::sandbox) fn replace(
     number: u64,
     [first, second]: [u64; 2],
 ) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    (registers.regs[0], registers.regs[1]) = (first, second);
-    ptrace::setregs(pid, registers)?;
+    change_registers(pid, |registers| (registers.regs[0], registers.regs[1]) = (first, second))?;
     child::set_call_number(pid.as_raw(), number as i32)
 }
 
 /// Gives back the second argument of a call that has ended and was replaced: programs count on it. (The result stands in place of the first.)
 pub(in crate::sandbox) fn give_back(pid: Pid, [_, second]: [u64; 2]) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    registers.regs[1] = second;
-    ptrace::setregs(pid, registers)
+    change_registers(pid, |registers| registers.regs[1] = second)
 }
 
 /// Where a stopped process stands.

@@ -14,6 +14,10 @@ mod i386;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("the sandbox knows the system calls of x86-64 and aarch64 only");
 
+use libc::user_regs_struct as Registers;
+use nix::sys::ptrace;
+use nix::unistd::Pid;
+
 pub(in crate::sandbox) use current::{
     FOREIGN_BIT, OLD_NAMES, TABLES_IN_WORDS, call, change_map_flags, give_back, interrupt, is_trap,
     program_counter, refuse, replace, result, take_up_call,
@@ -23,8 +27,15 @@ pub(in crate::sandbox) use native::TABLES;
 pub(in crate::sandbox) use table::LAST;
 pub(in crate::sandbox) use table::{
     CACHESTAT, CallTable, Changes, FCHMODAT2, FileReference, MEMFD_SECRET, NEW_FUTEX,
-    OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS,
+    OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS, names,
 };
+
+/// Changes the registers of a stopped process.
+fn change_registers(pid: Pid, change: impl FnOnce(&mut Registers)) -> nix::Result<()> {
+    let mut registers = ptrace::getregs(pid)?;
+    change(&mut registers);
+    ptrace::setregs(pid, registers)
+}
 
 /// The property of a file that a call of either table changes, and the way in which it names the file.
 pub(in crate::sandbox) fn change(number: u64, compat: bool) -> Option<(Changes, FileReference)> {

@@ -57,6 +57,12 @@ macro_rules! numbers {
 }
 pub(in crate::sandbox) use numbers;
 
+/// The numbers of system calls with their names.
+macro_rules! names {
+    ($($name:ident)*) => { &[$((libc::$name, stringify!($name))),*] };
+}
+pub(in crate::sandbox) use names;
+
 /// The newest call that was weighed (`file_setattr`, Linux 6.17). Calls of a later kernel, which nobody has weighed
 /// yet, get ENOSYS, as on an older kernel. All tables have the same numbers here.
 pub(in crate::sandbox) const LAST: u32 = 469;

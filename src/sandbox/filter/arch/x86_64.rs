@@ -4,8 +4,9 @@ use libc::user_regs_struct as Registers;
 use nix::sys::ptrace;
 use nix::unistd::Pid;
 
+use super::change_registers;
 use crate::sandbox::filter::arch::i386;
-use crate::sandbox::filter::arch::table::{Changes, FileReference, numbers};
+use crate::sandbox::filter::arch::table::{Changes, FileReference, names, numbers};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 
 pub(in crate::sandbox) const AUDIT_ARCH: u32 = 0xc000_003e;
@@ -34,12 +35,9 @@ pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = numbers!(SYS_inotify
 pub(in crate::sandbox) const OLD_META: &[u32] =
     numbers!(SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat);
 
-macro_rules! names {
-    ($($name:ident)*) => { &[$((libc::$name, stringify!($name))),*] };
-}
-pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = names! {
+pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = names!(
     SYS_inotify_init SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
-};
+);
 
 pub(in crate::sandbox) fn old_change(number: i64) -> Option<(Changes, FileReference)> {
     Some(match number {
@@ -77,10 +75,10 @@ pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
 
 /// Makes the call fail with `errno` without being made.
 pub(in crate::sandbox) fn refuse(pid: Pid, errno: i32) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    registers.orig_rax = u64::MAX;
-    registers.rax = i64::from(-errno) as u64;
-    ptrace::setregs(pid, registers)
+    change_registers(pid, |registers| {
+        registers.orig_rax = u64::MAX;
+        registers.rax = i64::from(-errno) as u64;
+    })
 }
 
 /// Lets the kernel make the call anew that a signal has interrupted, as it does of itself with most calls; but not where a
@@ -99,16 +97,12 @@ pub(in crate::sandbox) fn take_up_call(pid: Pid) -> nix::Result<()> {
 
 /// Lets a call that has ended be one that a signal has interrupted, which the kernel does not take up again by itself.
 pub(in crate::sandbox) fn interrupt(pid: Pid) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    registers.rax = i64::from(-libc::EINTR) as u64;
-    ptrace::setregs(pid, registers)
+    change_registers(pid, |registers| registers.rax = i64::from(-libc::EINTR) as u64)
 }
 
 /// Changes the flags of a mapping that is about to be made.
 pub(in crate::sandbox) fn change_map_flags(pid: Pid, flags: u64) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    registers.r10 = flags;
-    ptrace::setregs(pid, registers)
+    change_registers(pid, |registers| registers.r10 = flags)
 }
 
 /// Makes another call of two arguments in place of the one that is about to be made.
@@ -117,16 +111,14 @@ pub(in crate::sandbox) fn replace(
     number: u64,
     [first, second]: [u64; 2],
 ) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    (registers.orig_rax, registers.rdi, registers.rsi) = (number, first, second);
-    ptrace::setregs(pid, registers)
+    change_registers(pid, |registers| {
+        (registers.orig_rax, registers.rdi, registers.rsi) = (number, first, second)
+    })
 }
 
 /// Gives back the arguments of a call that has ended and was replaced: programs count on them.
 pub(in crate::sandbox) fn give_back(pid: Pid, [first, second]: [u64; 2]) -> nix::Result<()> {
-    let mut registers = ptrace::getregs(pid)?;
-    (registers.rdi, registers.rsi) = (first, second);
-    ptrace::setregs(pid, registers)
+    change_registers(pid, |registers| (registers.rdi, registers.rsi) = (first, second))
 }
 
 /// Where a stopped process stands.
