@@ -41,8 +41,21 @@ fn took(times: StartTimes) -> String {
     }
 }
 
+/// Each fact with its label: the start where it is not `charted`, and the capabilities where they are `asked` for.
+pub(crate) fn lines(
+    report: &EntryReport,
+    charted: bool,
+    asked: bool,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let start = (!charted).then(|| ("start-up", start(report)));
+    let capabilities = report.capabilities.as_ref().filter(|_| asked);
+    let understood = capabilities.map(|all| ("understands", understands(all)));
+    let known = circumstances(report).into_iter().chain(sandbox(&report.layers));
+    start.into_iter().chain(known).chain(understood)
+}
+
 /// The circumstances of the judgement that a reader must know of.
-pub(crate) fn circumstances(report: &EntryReport) -> Vec<(&'static str, String)> {
+pub(super) fn circumstances(report: &EntryReport) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if !report.circumstances.terms.is_empty() {
         let terms = report.circumstances.terms.join(" ");
@@ -63,7 +76,7 @@ pub(crate) fn circumstances(report: &EntryReport) -> Vec<(&'static str, String)>
 }
 
 /// The layers that were enforced in one line, and each gap in a line of its own.
-pub(crate) fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
+fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
     if layers.is_empty() {
         return vec![("sandbox", "not used: the entry was not started".to_owned())];
     }
@@ -96,7 +109,7 @@ pub(crate) fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
 }
 
 /// The engine's capabilities in one line, from their serialised form, so that one that is added there is shown here.
-pub(crate) fn understands(capabilities: &Capabilities) -> String {
+fn understands(capabilities: &Capabilities) -> String {
     let fields = match serde_json::to_value(capabilities) {
         Ok(Value::Object(fields)) => fields,
         _ => return String::new(),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::facts::{circumstances, sandbox, start, summary, understands};
+use super::facts::{self, summary};
 use super::layout::PageLayout;
 use super::size;
 use super::text::{clean, put};
@@ -69,15 +69,8 @@ pub(crate) fn entry(report: &EntryReport, layout: PageLayout) -> String {
             put(&mut page, &format!("  {label:<13}"), LABEL, text, layout.width);
         }
     };
-    fact("start-up", &start(report));
-    for (label, text) in circumstances(report) {
+    for (label, text) in facts::lines(report, false, layout.verbose) {
         fact(label, &text);
-    }
-    for (label, text) in sandbox(&report.layers) {
-        fact(label, &text);
-    }
-    if let Some(capabilities) = report.capabilities.as_ref().filter(|_| layout.verbose) {
-        fact("understands", &understands(capabilities));
     }
     if let Some(sha256) = &report.sha256 {
         fact("sha256", sha256);

@@ -1,6 +1,6 @@
 //! Reports in Markdown, for comments and for the summary of a step, which GitHub limits to 1 MiB.
 
-use super::facts::{circumstances, sandbox, start, understands};
+use super::facts;
 use super::human;
 use super::markup::{fenced, markdown as safe};
 use super::text::{clean, clean_lines};
@@ -162,7 +162,7 @@ fn entry(page: &mut String, report: &EntryReport, detail: Detail) {
         }
         page.push_str("\n</details>\n");
     }
-    facts(page, report);
+    fold_facts(page, report);
     if detail == Detail::Whole && !report.transcript.is_empty() {
         let lines: Vec<String> = report.transcript.iter().map(|line| clean(line)).collect();
         page.push_str(&format!(
@@ -192,20 +192,13 @@ fn finding(page: &mut String, found: &Finding) {
     }
 }
 
-fn facts(page: &mut String, report: &EntryReport) {
+fn fold_facts(page: &mut String, report: &EntryReport) {
     page.push_str("\n<details><summary>Start, sandbox, leftovers</summary>\n\n");
     let mut fact = |name: &str, text: &str| {
         page.push_str(&format!("- **{name}**: {}\n", safe(text)));
     };
-    fact("start-up", &start(report));
-    for (label, text) in circumstances(report) {
-        fact(label, &text);
-    }
-    for (label, text) in sandbox(&report.layers) {
+    for (label, text) in facts::lines(report, false, true) {
         fact(if label.is_empty() { "not whole" } else { label }, &text);
-    }
-    if let Some(capabilities) = &report.capabilities {
-        fact("understands", &understands(capabilities));
     }
     for leftover in &report.leftovers {
         fact("left behind", &left(leftover));

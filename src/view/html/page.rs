@@ -9,7 +9,7 @@ use crate::model::entry_report::{EntryReport, ReportInput};
 use crate::model::text::shown;
 use crate::model::verdict::Finding;
 use crate::model::words::counted;
-use crate::view::facts::{circumstances, sandbox, start, summary, understands};
+use crate::view::facts::{self, start, summary};
 use crate::view::human;
 use crate::view::markdown::left;
 use crate::view::text::clean;
@@ -102,7 +102,8 @@ fn card(number: usize, report: &EntryReport) -> Markup {
             }
             h3 { "Facts" }
             dl {
-                @for (label, text) in facts(report, chart.is_some()) { dt { (label) } dd { (clean(&text)) } }
+                @for (label, text) in facts::lines(report, chart.is_some(), true) { dt { (label) } dd { (clean(&text)) } }
+                @if let Some(sha256) = &report.sha256 { dt { "sha256" } dd { (clean(sha256)) } }
             }
             @if !report.runs.is_empty() {
                 details {
@@ -170,18 +171,6 @@ fn finding(found: &Finding) -> Markup {
             @if !found.help.is_empty() { p.help { (clean(&found.help)) } }
         }
     }
-}
-
-/// Each with its label; the times of a start only where no chart shows them.
-fn facts(report: &EntryReport, has_chart: bool) -> Vec<(&'static str, String)> {
-    let start = (!has_chart).then(|| ("start-up", start(report)));
-    let understood = report.capabilities.as_ref().map(|all| ("understands", understands(all)));
-    let sha256 = report.sha256.clone().map(|sum| ("sha256", sum));
-    let mut facts: Vec<(&str, String)> = start.into_iter().collect();
-    facts.extend(circumstances(report));
-    facts.extend(sandbox(&report.layers));
-    facts.extend(understood.into_iter().chain(sha256));
-    facts
 }
 
 #[cfg(test)]
