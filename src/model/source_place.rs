@@ -20,7 +20,7 @@ pub struct SourcePlace {
 impl SourcePlace {
     /// The place of a byte offset; an offset beyond the end is the end.
     pub(crate) fn of(text: &str, offset: usize) -> SourcePlace {
-        let before = &text[..floor(text, offset)];
+        let before = &text[..text.floor_char_boundary(offset)];
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         SourcePlace {
             line: before.matches('\n').count() + 1,
@@ -98,28 +98,19 @@ pub(crate) fn known<'a, T>(
     })
 }
 
-/// The nearest character boundary at or before `offset`.
-fn floor(text: &str, offset: usize) -> usize {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
-}
-
 /// The number of characters of a line that are shown; a payload can be one line of four thousand.
 const WIDTH: usize = 76;
 
 /// The line that `span` begins on, with carets below the span. Long lines are cut around it, and
 /// what would disturb a terminal is shown as `·`.
 pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
-    let begin = floor(text, span.start);
+    let begin = text.floor_char_boundary(span.start);
     let place = SourcePlace::of(text, begin);
     let start = text[..begin].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[begin..].find('\n').map_or(text.len(), |newline| begin + newline);
     let line: Vec<char> =
         text[start..end].chars().map(|c| if steers(c) { '·' } else { c }).collect();
-    let until = floor(text, span.end.clamp(begin, end));
+    let until = text.floor_char_boundary(span.end.clamp(begin, end));
     let marked = text[begin..until].chars().count().max(1);
     let column = place.column - 1;
     let from = if line.len() <= WIDTH {

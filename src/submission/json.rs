@@ -101,23 +101,7 @@ impl Json {
 
 /// A string in quotes with only the escapes that JSON demands.
 pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    serde_json::Value::from(text).to_string()
 }
 
 /// The reason that a text is no JSON.
@@ -459,7 +443,6 @@ mod tests {
         fn a_string_survives(text in "\\PC*[\\x00-\\x1f\"\\\\]?") {
             let again = parse(&quoted(&text)).unwrap();
             prop_assert_eq!(again.scalar(), Some(text.as_str()));
-            prop_assert_eq!(quoted(&text), serde_json::to_string(&text).unwrap());
         }
     }
 }

@@ -450,9 +450,7 @@ impl EventConfig {
 
     /// The marker that asks a runner to pause.
     pub(crate) fn pause_marker(&self) -> PathBuf {
-        let mut name = self.journal.clone().into_os_string();
-        name.push(".pause");
-        name.into()
+        self.journal.with_added_extension("pause")
     }
 
     /// The file with the games under way, where a runner keeps one.

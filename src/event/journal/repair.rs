@@ -48,9 +48,7 @@ pub fn repair_of<R: JournalKind>(path: &Path) -> Result<Option<Repaired>, Journa
         Err(JournalError::LastDamaged { line, offset, bytes, .. }) => (line, offset, bytes),
         Err(error) => return Err(error),
     };
-    let mut kept = path.to_owned().into_os_string();
-    kept.push(format!(".cut-{offset}"));
-    let kept = PathBuf::from(kept);
+    let kept = path.with_added_extension(format!("cut-{offset}"));
     let failed = |source| JournalError::Write { path: path.to_owned(), source };
     keep(&file, offset, &kept)
         .map_err(|source| JournalError::Write { path: kept.clone(), source })?;
