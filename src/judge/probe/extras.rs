@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::{Bench, EVENT_CLOCK, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session, Waited};
+use crate::judge::probe::conversation::{
+    self, Over, PositionForm, Ready, Search, Session, Step, Thinking, Waited,
+};
 use crate::judge::support::positions;
 use crate::model::evidence::{Capabilities, DeclaredOption, Limits, Purpose, Shell};
 use crate::sandbox::plan::{SandboxError, Staging};
@@ -48,28 +50,10 @@ pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> ExtraOutcome {
             shown.go_bare = Some(played.is_some());
             ready.quit()
         }
-        Ok(Waited::Still(mut thinking)) => {
-            thinking.stop();
-            match thinking.wait(patience + waits.advice) {
-                Waited::Moved(ready, played) => {
-                    // It moves only when it is told to stop, which rule 7.9 does not know.
-                    shown.go_bare = Some(false);
-                    shown.stop = Some(played.is_some());
-                    ready.quit()
-                }
-                Waited::Still(thinking) => {
-                    shown.go_bare = Some(false);
-                    shown.stop = Some(false);
-                    let over = thinking.quit_now();
-                    shown.quit_while_thinking = Some(over.exit().is_some());
-                    over
-                }
-                Waited::Over(over) => {
-                    shown.go_bare = Some(false);
-                    shown.stop = Some(false);
-                    over
-                }
-            }
+        Ok(Waited::Still(thinking)) => {
+            // It moves only when it is told to stop, which rule 7.9 does not know, or not even then.
+            shown.go_bare = Some(false);
+            conversation::quit(stopped(thinking, patience + waits.advice, shown))
         }
         Ok(Waited::Over(over)) => {
             shown.go_bare = Some(false);
@@ -89,18 +73,11 @@ fn disturb(bench: &Bench<'_>, outcome: &mut ProbeOutcome) -> Result<(), SandboxE
     let moves = positions::middlegame();
     let search = |name| Search { name, shown: PositionForm::Moves(&moves), go: EVENT_CLOCK };
     let shown = &mut outcome.shown;
-    let over = match bench.start(Purpose::QuitWhileThinking)?.shake_hands() {
-        Ok(ready) => {
-            let ready = if shown.stop.is_none() {
-                stop(bench, ready, search("stop"), shown)
-            } else {
-                Ok(ready)
-            };
-            ready.map(|ready| quit(ready, search("quit"), &mut shown.quit_while_thinking))
-        }
-        Err(over) => Err(over),
-    };
-    let over = over.unwrap_or_else(|over| over);
+    let mut step = bench.start(Purpose::QuitWhileThinking)?.shake_hands();
+    if shown.stop.is_none() {
+        step = step.and_then(|ready| stop(bench, ready, search("stop"), shown));
+    }
+    let over = step.map_or_else(|over| over, |ready| quit(ready, search("quit"), shown));
     outcome.runs.push(over.finish());
     Ok(())
 }
@@ -110,47 +87,43 @@ fn stop(
     ready: Session<Ready>,
     search: Search<'_>,
     shown: &mut Capabilities,
-) -> Result<Session<Ready>, Session<Over>> {
+) -> Step<Ready> {
     match ready.think(search)?.wait(UNDER_WAY) {
         // It moves at once, so nothing is there to be stopped.
         Waited::Moved(ready, _) => Ok(ready),
-        Waited::Still(mut thinking) => {
-            thinking.stop();
-            match thinking.wait(UNDER_WAY + bench.plan.waits.advice) {
-                Waited::Moved(ready, played) => {
-                    shown.stop = Some(played.is_some());
-                    Ok(ready)
-                }
-                Waited::Still(thinking) => {
-                    shown.stop = Some(false);
-                    let over = thinking.quit_now();
-                    shown.quit_while_thinking = Some(over.exit().is_some());
-                    Err(over)
-                }
-                Waited::Over(over) => {
-                    shown.stop = Some(false);
-                    Err(over)
-                }
-            }
-        }
+        Waited::Still(thinking) => stopped(thinking, UNDER_WAY + bench.plan.waits.advice, shown),
         Waited::Over(over) => Err(over),
     }
 }
 
-fn quit(ready: Session<Ready>, search: Search<'_>, shown: &mut Option<bool>) -> Session<Over> {
-    let thinking = match ready.think(search) {
-        Ok(thinking) => thinking,
-        Err(over) => return over,
-    };
-    match thinking.wait(UNDER_WAY) {
-        Waited::Moved(ready, _) => ready.quit(),
-        Waited::Still(thinking) => {
-            let over = thinking.quit_now();
-            *shown = Some(over.exit().is_some());
-            over
-        }
-        Waited::Over(over) => over,
+/// Tells it to stop, and to quit where it does not.
+fn stopped(
+    mut thinking: Session<Thinking>,
+    patience: Duration,
+    shown: &mut Capabilities,
+) -> Step<Ready> {
+    thinking.stop();
+    let waited = thinking.wait(patience);
+    shown.stop = Some(matches!(waited, Waited::Moved(_, Some(_))));
+    match waited {
+        Waited::Moved(ready, _) => Ok(ready),
+        Waited::Still(thinking) => Err(quit_now(thinking, shown)),
+        Waited::Over(over) => Err(over),
     }
+}
+
+fn quit(ready: Session<Ready>, search: Search<'_>, shown: &mut Capabilities) -> Session<Over> {
+    match ready.think(search).map(|thinking| thinking.wait(UNDER_WAY)) {
+        Ok(Waited::Moved(ready, _)) => ready.quit(),
+        Ok(Waited::Still(thinking)) => quit_now(thinking, shown),
+        Ok(Waited::Over(over)) | Err(over) => over,
+    }
+}
+
+fn quit_now(thinking: Session<Thinking>, shown: &mut Capabilities) -> Session<Over> {
+    let over = thinking.quit_now();
+    shown.quit_while_thinking = Some(over.exit().is_some());
+    over
 }
 
 /// `setoption` of an announced option, then `position fen`.
@@ -272,14 +245,12 @@ pub(super) fn killed_midway(bench: &Bench<'_>) -> ExtraOutcome {
     let moves = Moves::start();
     let search =
         Search { name: "killed-midway", shown: PositionForm::Moves(&moves), go: EVENT_CLOCK };
-    let started = bench.start(Purpose::KilledMidway)?.shake_hands();
-    let (over, killed) = match started.and_then(|ready| ready.think(search)) {
-        Ok(thinking) => match thinking.wait(UNDER_WAY) {
-            Waited::Moved(ready, _) => (ready.kill(), true),
-            Waited::Still(thinking) => (thinking.kill(), true),
-            Waited::Over(over) => (over, false),
-        },
-        Err(over) => (over, false),
+    let thinking = bench.start(Purpose::KilledMidway)?.shake_hands();
+    let thinking = thinking.and_then(|ready| ready.think(search));
+    let (over, killed) = match thinking.map(|thinking| thinking.wait(UNDER_WAY)) {
+        Ok(Waited::Moved(ready, _)) => (ready.kill(), true),
+        Ok(Waited::Still(thinking)) => (thinking.kill(), true),
+        Ok(Waited::Over(over)) | Err(over) => (over, false),
     };
     let run = over.finish();
     if killed {

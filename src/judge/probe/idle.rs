@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Bench, ProbeOutcome, clock};
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::conversation::{Over, PositionForm, Ready, RestWatch, Search, Session};
+use crate::judge::probe::conversation::{PositionForm, Ready, RestWatch, Search, Session, Step};
 use crate::judge::support::positions;
 use crate::model::evidence::{DeclaredOption, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -38,29 +38,23 @@ fn is_ponder(option: &DeclaredOption) -> bool {
 /// Looks for a book, switches off what can be switched off, and looks again; then asks on the event's clock, where nothing else does.
 pub(super) fn run(bench: &Bench<'_>, go: Go, event: bool) -> Result<ProbeOutcome, SandboxError> {
     (bench.progress)("book and pondering");
-    let over = match bench.start(Purpose::Idle)?.shake_hands() {
-        Ok(ready) => match talk(bench, ready, go) {
-            Ok(ready) if event => clock::event_only(bench, ready),
-            Ok(ready) => {
-                let mut over = ready.quit();
-                // As of each start that counts.
-                if !bench.plan.quick {
-                    over.wait_for_leftovers();
-                }
-                over
+    let ready = bench.start(Purpose::Idle)?.shake_hands();
+    let over = match ready.and_then(|ready| talk(bench, ready, go)) {
+        Ok(ready) if event => clock::event_only(bench, ready),
+        Ok(ready) => {
+            let mut over = ready.quit();
+            // As of each start that counts.
+            if !bench.plan.quick {
+                over.wait_for_leftovers();
             }
-            Err(over) => over,
-        },
+            over
+        }
         Err(over) => over,
     };
     Ok(over.finish_all().into())
 }
 
-fn talk(
-    bench: &Bench<'_>,
-    session: Session<Ready>,
-    go: Go,
-) -> Result<Session<Ready>, Session<Over>> {
+fn talk(bench: &Bench<'_>, session: Session<Ready>, go: Go) -> Step<Ready> {
     let middle = positions::middlegame();
     // A book answers at the start of the game; what is on is seen before it is switched off.
     let session = ask(session, "idle-default-start", &Moves::start(), go)?;
@@ -86,12 +80,7 @@ fn talk(
 
 /// Plays both sides of a game, so that it is watched as it waits in games, not after a single question. Where it ends is
 /// left to chance: no entry can tell the move after which it is watched.
-fn play_on(
-    mut session: Session<Ready>,
-    mut game: Moves,
-    go: Go,
-    time: Duration,
-) -> Result<Session<Ready>, Session<Over>> {
+fn play_on(mut session: Session<Ready>, mut game: Moves, go: Go, time: Duration) -> Step<Ready> {
     let began = Instant::now();
     let chance = RandomState::new().hash_one(0);
     let plies = game.plies().0 + SHORTEST + (chance / 2 % u64::from(LONGER)) as u32;
@@ -124,12 +113,7 @@ fn as_in_a_game(go: Go, ply: u32, white_ahead: bool) -> Go {
     }
 }
 
-fn ask(
-    session: Session<Ready>,
-    name: &str,
-    moves: &Moves,
-    go: Go,
-) -> Result<Session<Ready>, Session<Over>> {
+fn ask(session: Session<Ready>, name: &str, moves: &Moves, go: Go) -> Step<Ready> {
     let shown = PositionForm::Moves(moves);
     let (session, _) = session.new_game()?.go(Search { name, shown, go })?;
     Ok(session)

@@ -8,7 +8,7 @@ use super::{Bench, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::probe::conversation::{
-    ASLEEP, Identified, Over, PositionForm, Ready, Search, Session, StartSilence, Step,
+    ASLEEP, Identified, Over, PositionForm, Ready, Search, Session, StartSilence, Step, quit,
 };
 use crate::model::evidence::{Answer, EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -63,17 +63,12 @@ impl MainRun {
 pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError> {
     let mut facts = Facts::default();
     let began = Instant::now();
-    let over = match started(bench)?.and_then(Session::<Identified>::isready) {
-        Ok(ready) => {
-            facts.started = true;
-            facts.start = began.elapsed();
-            match talk(bench, ready, clock, &mut facts) {
-                Ok(ready) => ready.quit(),
-                Err(over) => over,
-            }
-        }
-        Err(over) => over,
-    };
+    let ready = started(bench)?.and_then(Session::<Identified>::isready);
+    if ready.is_ok() {
+        facts.started = true;
+        facts.start = began.elapsed();
+    }
+    let over = quit(ready.and_then(|ready| talk(bench, ready, clock, &mut facts)));
     facts.pv = over.shows_pv();
     facts.asked_to_quit = over.ended_by() == EndHow::Quit;
     facts.only_at_end = is_only_at_end(&over);
@@ -119,7 +114,7 @@ fn talk(
     mut session: Session<Ready>,
     clock: Go,
     facts: &mut Facts,
-) -> Result<Session<Ready>, Session<Over>> {
+) -> Step<Ready> {
     let length = bench.plan.waits.idle;
     session.rest_before_go(length);
     // Once more, apart from `ucinewgame`, so that one that answers only once is told from one that

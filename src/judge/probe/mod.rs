@@ -161,11 +161,7 @@ impl Bench<'_> {
 
     /// Starts, shakes hands, quits.
     fn only_start(&self, purpose: Purpose, staging: Staging) -> Result<Run, SandboxError> {
-        let over = match self.start_as(purpose, staging)?.shake_hands() {
-            Ok(ready) => ready.quit(),
-            Err(over) => over,
-        };
-        Ok(over.finish())
+        Ok(conversation::quit(self.start_as(purpose, staging)?.shake_hands()).finish())
     }
 }
 

@@ -58,6 +58,11 @@ pub(crate) struct Session<S> {
 /// The next state, or the end.
 pub(crate) type Step<S> = Result<Session<S>, Session<Over>>;
 
+/// Sends `quit`, unless the conversation has ended already.
+pub(crate) fn quit(step: Step<Ready>) -> Session<Over> {
+    step.map_or_else(|over| over, Session::<Ready>::quit)
+}
+
 impl<S> Session<S> {
     fn becomes<T>(self) -> Session<T> {
         Session::from(self.inner)

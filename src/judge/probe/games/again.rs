@@ -11,7 +11,7 @@ use shakmaty::{ByColor, Color, Position};
 use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session};
+use crate::judge::probe::conversation::{self, PositionForm, Ready, Search, Session, Step};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::runs;
 use crate::model::evidence::{
@@ -193,12 +193,8 @@ fn talk(
     };
     let started = Session::start(&*entry.launcher, &plan, Purpose::Again, limits)?;
     let ready = started.configured(&entry.options).shake_hands();
-    let over = ready.and_then(|ready| converse(limits, ready, before, last, go, until));
-    let run = match over {
-        Ok(ready) => ready.quit(),
-        Err(over) => over,
-    }
-    .finish();
+    let ready = ready.and_then(|ready| converse(limits, ready, before, last, go, until));
+    let run = conversation::quit(ready).finish();
     let searches = || run.asks.iter().filter(|ask| runs::is_search(ask));
     let (asked, of) = (searches().count(), before.iter().map(Vec::len).sum::<usize>() + 1);
     let outcome = if !runs::is_up(&run) || run.asks.iter().any(is_bad) {
@@ -223,7 +219,7 @@ fn converse(
     last: &Moves,
     go: Go,
     until: Instant,
-) -> Result<Session<Ready>, Session<Over>> {
+) -> Step<Ready> {
     for game in before {
         ready = ready.new_game()?;
         for moves in game {
