@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::layout::PageLayout;
 use super::ratings::{HEADS, cells, document, grid, words};
 use super::text::{clean, put};
+use super::wide_table::wide_table;
 use crate::event::ratings::{EntryRating, EventRatings, KnownRating};
 use crate::model::words::counted;
 use crate::ratings::bayes::Rated;
@@ -35,34 +36,29 @@ pub(crate) fn html(ratings: &EventRatings) -> Markup {
     // The name alone stands to the left.
     let class = |column: usize| (column != 1).then_some("r");
     let scale = Scale::of(ratings);
+    let head = html! {
+        @for (column, head) in HEADS.iter().enumerate() {
+            th scope="col" class=[class(column)] { (head) }
+        }
+        @if let Some(Scale { low, high }) = scale {
+            th scope="col" title="each with its error" { (format!("{low:.0} to {high:.0}")) }
+        }
+    };
+    let rows = html! {
+        @for entry in &ratings.entries {
+            tr {
+                @for (column, cell) in line(entry).iter().enumerate() {
+                    @if column == 1 { th scope="row" { (clean(cell)) } }
+                    @else { td class=[class(column)] { (clean(cell)) } }
+                }
+                @if let Some(scale) = scale { td { (scale.bar(entry)) } }
+            }
+        }
+    };
     html! {
         @if !is_empty(ratings) {
             h2 { (headline(ratings)) }
-            div.wide tabindex="0" {
-                table {
-                    thead {
-                        tr {
-                            @for (column, head) in HEADS.iter().enumerate() {
-                                th scope="col" class=[class(column)] { (head) }
-                            }
-                            @if let Some(Scale { low, high }) = scale {
-                                th scope="col" title="each with its error" { (format!("{low:.0} to {high:.0}")) }
-                            }
-                        }
-                    }
-                    tbody {
-                        @for entry in &ratings.entries {
-                            tr {
-                                @for (column, cell) in line(entry).iter().enumerate() {
-                                    @if column == 1 { th scope="row" { (clean(cell)) } }
-                                    @else { td class=[class(column)] { (clean(cell)) } }
-                                }
-                                @if let Some(scale) = scale { td { (scale.bar(entry)) } }
-                            }
-                        }
-                    }
-                }
-            }
+            (wide_table(&head, &rows))
             p { (note(ratings).trim()) }
         }
     }

@@ -29,3 +29,4 @@ pub(crate) mod table;
 pub(crate) mod tcec;
 pub(crate) mod text;
 mod weight;
+mod wide_table;

@@ -12,6 +12,7 @@ use crate::event::ratings::EventRatings;
 use crate::model::words::all;
 use crate::view::event_ratings;
 use crate::view::figures::state;
+use crate::view::wide_table::wide_table;
 
 /// The page.
 pub(super) fn page(site: &Site<'_>) -> String {
@@ -145,30 +146,25 @@ fn named(site: &Site<'_>, key: GameKey, white: &str, black: &str) -> Markup {
 }
 
 fn entries(site: &Site<'_>) -> Markup {
+    let head = html! {
+        th scope="col" { "Name" } th scope="col" { "Verdict" } th.r scope="col" { "Bytes" }
+        th scope="col" { "SHA-256 of its file" }
+    };
+    let rows = html! {
+        @for entry in &site.config.entries {
+            @let receipt = site.broadcast.ledger.receipts.get(&entry.name);
+            tr {
+                th scope="row" { (word(&entry.name)) }
+                td { @match receipt { Some(receipt) => (word(&receipt.verdict)), None => "not yet checked" } }
+                td.r { @match receipt.and_then(|receipt| receipt.bytes) { Some(bytes) => (bytes), None => "–" } }
+                td.sum { @if let Some(receipt) = receipt { (word(&receipt.frozen.file)) } }
+            }
+        }
+    };
     html! {
         section #entries aria-labelledby="entries-name" data-part="entries" {
             h2 #entries-name { "Entries" }
-            div.wide tabindex="0" {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "Name" } th scope="col" { "Verdict" } th.r scope="col" { "Bytes" }
-                            th scope="col" { "SHA-256 of its file" }
-                        }
-                    }
-                    tbody {
-                        @for entry in &site.config.entries {
-                            @let receipt = site.broadcast.ledger.receipts.get(&entry.name);
-                            tr {
-                                th scope="row" { (word(&entry.name)) }
-                                td { @match receipt { Some(receipt) => (word(&receipt.verdict)), None => "not yet checked" } }
-                                td.r { @match receipt.and_then(|receipt| receipt.bytes) { Some(bytes) => (bytes), None => "–" } }
-                                td.sum { @if let Some(receipt) = receipt { (word(&receipt.frozen.file)) } }
-                            }
-                        }
-                    }
-                }
-            }
+            (wide_table(&head, &rows))
         }
     }
 }

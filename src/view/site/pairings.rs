@@ -7,6 +7,7 @@ use super::result_link::result_link;
 use super::{Site, shell, word};
 use crate::event::broadcast::{Pairing, Round, Rounds, Slot};
 use crate::model::words::counted;
+use crate::view::wide_table::wide_table;
 
 /// The pairings with their games.
 pub(super) fn section(site: &Site<'_>, rounds: &Rounds, slots: &[Slot]) -> Markup {
@@ -36,22 +37,17 @@ fn rest(last: u32, planned: u32) -> Option<String> {
 }
 
 fn one(site: &Site<'_>, round: &Round, slots: &[Slot]) -> Markup {
+    let head = html! {
+        th scope="col" title="White in the first game" { "White" }
+        th.r scope="col" title="before the round" { "Points" }
+        th scope="col" title="Black in the first game" { "Black" }
+        th.r scope="col" title="before the round" { "Points" }
+        th.r scope="col" { "Result" }
+        th scope="col" title="for White" { "Games" }
+    };
+    let rows = html! { @for pairing in &round.pairings { (row(site, pairing, slots)) } };
     html! {
-        div.wide tabindex="0" {
-            table {
-                thead {
-                    tr {
-                        th scope="col" title="White in the first game" { "White" }
-                        th.r scope="col" title="before the round" { "Points" }
-                        th scope="col" title="Black in the first game" { "Black" }
-                        th.r scope="col" title="before the round" { "Points" }
-                        th.r scope="col" { "Result" }
-                        th scope="col" title="for White" { "Games" }
-                    }
-                }
-                tbody { @for pairing in &round.pairings { (row(site, pairing, slots)) } }
-            }
-        }
+        (wide_table(&head, &rows))
         @if let Some((name, points)) = &round.bye {
             p {
                 strong { (shell::name(name)) } " has no opponent in this round: a bye, "

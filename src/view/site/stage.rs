@@ -16,6 +16,7 @@ use crate::event::stage::{Stage, StageFormat};
 use crate::event::standings::Cell;
 use crate::model::words::{all, counted};
 use crate::view::standings;
+use crate::view::wide_table::wide_table;
 
 /// So many games of a stage that has not begun are shown: a page is small before the first game.
 const FIRST: usize = 120;
@@ -204,22 +205,16 @@ fn groups<'a>(
 /// times.
 fn schedule(site: &Site<'_>, groups: &[Group<'_>]) -> Markup {
     let is_open = |group: &Group<'_>| group.slots.iter().any(|slot| is_open(site, slot));
+    let head = html! {
+        th scope="col" { "Game" } th scope="col" { "White" } th scope="col" { "Black" }
+        th scope="col" { "Result or expected time" } th.r scope="col" { "Moves" }
+    };
     html! {
         h3 { "Schedule" }
         @for group in groups {
             details.round open[is_open(group) || groups.len() <= 2] {
                 summary { (group.title) ": " (state(site, group.slots)) }
-                div.wide tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "Game" } th scope="col" { "White" } th scope="col" { "Black" }
-                                th scope="col" { "Result or expected time" } th.r scope="col" { "Moves" }
-                            }
-                        }
-                        tbody { @for slot in group.slots { (row(site, slot)) } }
-                    }
-                }
+                (wide_table(&head, &html! { @for slot in group.slots { (row(site, slot)) } }))
             }
         }
     }

@@ -5,6 +5,7 @@ use maud::{Markup, PreEscaped, html as markup};
 use super::{Sheet, Side, color, headline, notes, rank, total};
 use crate::event::standings::{Cell, Standings};
 use crate::view::text::clean;
+use crate::view::wide_table::wide_table;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark}\
@@ -47,68 +48,56 @@ pub(in crate::view) fn section(
 ) -> Markup {
     let sheet = Sheet::of(standings);
     let notes = notes(standings);
-    markup! {
-        div.wide tabindex="0" {
-            table {
-                thead {
-                    tr {
-                        @for column in &sheet.columns {
-                            th scope="col" class=[class(column.side)]
-                                title=[(!column.long.is_empty()).then_some(column.long)] { (column.title) }
-                        }
-                    }
-                }
-                tbody {
-                    @for row in &sheet.rows {
-                        tr {
-                            @for (cell, column) in row.iter().zip(&sheet.columns) {
-                                td class=[class(column.side)] { (clean(cell)) }
-                            }
-                        }
-                        "\n"
-                    }
+    let head = markup! {
+        @for column in &sheet.columns {
+            th scope="col" class=[class(column.side)]
+                title=[(!column.long.is_empty()).then_some(column.long)] { (column.title) }
+        }
+    };
+    let rows = markup! {
+        @for row in &sheet.rows {
+            tr {
+                @for (cell, column) in row.iter().zip(&sheet.columns) {
+                    td class=[class(column.side)] { (clean(cell)) }
                 }
             }
+            "\n"
         }
+    };
+    markup! {
+        (wide_table(&head, &rows))
         @if !notes.is_empty() { ul { @for note in &notes { li { (clean(note)) } } } }
         @if standings.rows.len() > 1 { (heading) (cross(standings, link)) }
     }
 }
 
 fn cross(standings: &Standings, link: &dyn Fn(&Cell) -> Option<String>) -> Markup {
-    markup! {
-        div.wide tabindex="0" {
-            table {
-                thead {
-                    tr {
-                        th.r scope="col" { "#" }
-                        th scope="col" { "Engine" }
-                        @for row in &standings.rows {
-                            th scope="col" title=(clean(&row.engine.name)) { (rank(row)) }
+    let head = markup! {
+        th.r scope="col" { "#" }
+        th scope="col" { "Engine" }
+        @for row in &standings.rows {
+            th scope="col" title=(clean(&row.engine.name)) { (rank(row)) }
+        }
+    };
+    let rows = markup! {
+        @for (own, row) in standings.rows.iter().enumerate() {
+            tr {
+                td.r { (rank(row)) }
+                th scope="row" { (clean(&row.engine.name)) }
+                @for (column, results) in row.results.iter().enumerate() {
+                    td class=[(column == own).then_some("own")] {
+                        @if column != own && !results.is_empty() {
+                            (total(results)) " "
+                            span.games { @for cell in results { (game(cell, link(cell))) } }
                         }
-                    }
-                }
-                tbody {
-                    @for (own, row) in standings.rows.iter().enumerate() {
-                        tr {
-                            td.r { (rank(row)) }
-                            th scope="row" { (clean(&row.engine.name)) }
-                            @for (column, results) in row.results.iter().enumerate() {
-                                td class=[(column == own).then_some("own")] {
-                                    @if column != own && !results.is_empty() {
-                                        (total(results)) " "
-                                        span.games { @for cell in results { (game(cell, link(cell))) } }
-                                    }
-                                }
-                            }
-                        }
-                        // A line for each row: these files are compared by their lines.
-                        "\n"
                     }
                 }
             }
+            // A line for each row: these files are compared by their lines.
+            "\n"
         }
-    }
+    };
+    wide_table(&head, &rows)
 }
 
 fn game(cell: &Cell, link: Option<String>) -> Markup {
