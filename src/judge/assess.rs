@@ -18,7 +18,7 @@ use super::rules::{self, Case, Needed};
 use super::support::runs::shown_run;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
-use crate::model::entry_report::{Circumstances, EntryReport, Leftover, RunSummary, StartTimes};
+use crate::model::entry_report::{EntryReport, Leftover, RunSummary, StartTimes};
 use crate::model::evidence::{Capabilities, Evidence, GamesEvidence, Shell};
 use crate::model::layer_status as status;
 use crate::model::layer_status::{Layer, LayerName, LayerState};
@@ -77,7 +77,8 @@ impl Judge {
         };
         progress("reading");
         let (read, single) = self.read(path)?;
-        let mut report = blank(path);
+        let mut report =
+            EntryReport { path: path.to_owned(), file: path.to_owned(), ..EntryReport::default() };
         report.circumstances.terms = self.settings.other_terms(&self.list_sha256);
         let mut findings = vec![single];
         if let Some(read) = read {
@@ -262,27 +263,6 @@ pub(crate) enum CopyOf<'a> {
 
 /// So often is an entry judged, where programs of the host are replaced each time.
 const TRIES: usize = 3;
-
-/// The report on an entry of which nothing is known yet.
-fn blank(path: &Path) -> EntryReport {
-    EntryReport {
-        path: path.to_owned(),
-        file: path.to_owned(),
-        sha256: None,
-        size: None,
-        verdict: Verdict::Undecided,
-        findings: Vec::new(),
-        startup: StartTimes::default(),
-        execs: Vec::new(),
-        leftovers: Vec::new(),
-        layers: Vec::new(),
-        capabilities: None,
-        transcript: Vec::new(),
-        runs: Vec::new(),
-        games: Vec::new(),
-        circumstances: Circumstances::default(),
-    }
-}
 
 /// Puts into the report what it shows of the runs.
 fn show(report: &mut EntryReport, evidence: &Evidence) {

@@ -130,12 +130,15 @@ impl Finding {
 }
 
 /// The decision on an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The entry may play.
     Accepted,
     /// Something could not be told here; the findings say what, and what to do.
+    #[default]
     Undecided,
     /// The entry breaks a rule.
     Rejected,

@@ -24,7 +24,7 @@ use crate::sandbox::plan::{SandboxError, StartPlan};
 use crate::sandbox::users;
 
 /// The settings that all runs on this host share.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HostSettings {
     /// True if entries get namespaces of their own.
     pub(crate) namespaces: bool,

@@ -14,11 +14,9 @@ use crate::cmd::note;
 use crate::cmd::reports::cannot;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::engine::stop::Stop;
-use crate::event::conduct::{Audience, Conductor, EventError, TableMoment};
+use crate::event::conduct::{Audience, Conductor, EventError};
 use crate::event::config::{Contestants, EventConfig, books_of, template};
 use crate::event::gate::Watcher;
-use crate::event::ratings::EventRatings;
-use crate::event::standings::Standings;
 use crate::event::{config, journal};
 use crate::judge::mistaken_file;
 use crate::model::entry_report::EntryReport;
@@ -141,16 +139,8 @@ impl Audience for Words {
         Arc::new(WorkerLines::new(ProgressLook::Nothing, workers, entries))
     }
 
-    fn gate_closes(&mut self) {}
-
     fn refused(&mut self, report: &EntryReport) {
         let layout = PageLayout::of_width(crate::view::text::width());
         self.0 += &human::entry(report, layout);
     }
-
-    fn wants_table(&self, _: TableMoment) -> bool {
-        false
-    }
-
-    fn table(&mut self, _: &Standings, _: &EventRatings) {}
 }

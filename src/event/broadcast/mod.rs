@@ -54,7 +54,7 @@ impl fmt::Display for GameKey {
 }
 
 /// A game as far as it has been played.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct BroadcastGame {
     /// The record of its beginning.
     pub(crate) started: GameStarted,
@@ -256,15 +256,9 @@ impl Broadcast {
             _ => {
                 let game = BroadcastGame {
                     started: started.clone(),
-                    plies: Vec::new(),
                     clocks: started.clocks,
-                    finished: None,
-                    rulings: Vec::new(),
-                    killed: Vec::new(),
-                    annulled: None,
                     began: self.records,
-                    ended: None,
-                    shown: ShownSoFar::default(),
+                    ..BroadcastGame::default()
                 };
                 self.games.insert(key, game);
             }

@@ -96,15 +96,17 @@ pub(crate) trait Audience {
     /// So many entries are judged now, by so many workers; returns what observes these.
     fn gate_opens(&mut self, workers: usize, entries: usize) -> Watcher;
     /// Nobody waits for the gate any more.
-    fn gate_closes(&mut self);
+    fn gate_closes(&mut self) {}
     /// An entry that does not play.
     fn refused(&mut self, report: &EntryReport);
     /// True if a table is worth making then.
-    fn wants_table(&self, moment: TableMoment) -> bool;
+    fn wants_table(&self, _moment: TableMoment) -> bool {
+        false
+    }
     /// An event of the games, when the journal has it, with the game that it is of.
     fn heard(&mut self, _event: &Event, _game: Option<&GameStarted>) {}
     /// The table and the ratings (rule 5.2).
-    fn table(&mut self, standings: &Standings, ratings: &EventRatings);
+    fn table(&mut self, _standings: &Standings, _ratings: &EventRatings) {}
 }
 
 /// The moments at which there is a new table.

@@ -42,12 +42,10 @@ mod tests {
 
     use super::*;
     use crate::engine::stop::Stop;
-    use crate::event::conduct::{Audience, TableMoment, run};
+    use crate::event::conduct::{Audience, run};
     use crate::event::gate::Watcher;
     use crate::event::journal::Journal;
     use crate::event::journal::record::JournalRecord;
-    use crate::event::ratings::EventRatings;
-    use crate::event::standings::Standings;
     use crate::model::entry_report::EntryReport;
 
     struct Nobody;
@@ -57,12 +55,7 @@ mod tests {
         fn gate_opens(&mut self, _: usize, _: usize) -> Watcher {
             unreachable!("the event does not begin")
         }
-        fn gate_closes(&mut self) {}
         fn refused(&mut self, _: &EntryReport) {}
-        fn wants_table(&self, _: TableMoment) -> bool {
-            false
-        }
-        fn table(&mut self, _: &Standings, _: &EventRatings) {}
     }
 
     /// An event of two programs whose tables are said to be in `folder`.

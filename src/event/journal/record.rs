@@ -268,7 +268,7 @@ impl FrozenBook {
 }
 
 /// A game's terms.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct GameStarted {
     /// Its id, the same whenever and wherever the event is played.

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::{io, thread};
 
 use crate::model::evidence::Shell;
-use crate::model::units::Bytes;
 use crate::sandbox::child::{self, HeardFromChild};
 use crate::sandbox::child_setup::{self, HostReady, HostSettings};
-use crate::sandbox::fs::landlock::Grants;
 use crate::sandbox::launch::talk;
 use crate::sandbox::limits::TASKS;
 use crate::sandbox::plan::{Audit, SandboxError, Staging, StartPlan};
@@ -18,17 +16,8 @@ use crate::sandbox::users;
 /// Tries the whole sequence of namespaces and mounts in a child that runs nothing.
 pub(in crate::sandbox) fn try_all() -> io::Result<()> {
     let (path, bytes) = nothing();
-    let host = HostReady::new(HostSettings {
-        namespaces: true,
-        grants: Grants::default(),
-        path: Vec::new(),
-        dash: None,
-        bash: None,
-        lazy_memory: false,
-        cgroups: None,
-        memory: Bytes(0),
-        tasks: TASKS,
-    });
+    let host =
+        HostReady::new(HostSettings { namespaces: true, tasks: TASKS, ..HostSettings::default() });
     let plan = StartPlan {
         bytes,
         staging: Staging::Neutral,
