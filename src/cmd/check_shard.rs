@@ -43,10 +43,8 @@ impl KeptEntries {
             }
             Some(header) => {
                 let differs = header.check.difference(&check);
-                let refusal = shard::refusal(path, "check", differs, [header.shard, shard]);
-                if let Some(words) = refusal {
-                    return Err(EarlyEnd::usage(words).into());
-                }
+                let goes_on = shard::goes_on(path, "check", differs, [header.shard, shard]);
+                goes_on.map_err(EarlyEnd::usage)?;
             }
         }
         let host = JudgingHost { name: host_name(), host: HostRecord::here() };

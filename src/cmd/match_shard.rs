@@ -98,10 +98,8 @@ impl KeptGames {
             }
             Some(header) => {
                 let differs = header.run.difference(&run);
-                let refusal = shard::refusal(path, "match", differs, [header.shard, shard]);
-                if let Some(words) = refusal {
-                    return Err(EarlyEnd::usage(words).into());
-                }
+                let goes_on = shard::goes_on(path, "match", differs, [header.shard, shard]);
+                goes_on.map_err(EarlyEnd::usage)?;
             }
         }
         let mut known = HashSet::new();

@@ -101,17 +101,23 @@ pub(crate) fn open<R: JournalKind>(
     Ok((journal, lost))
 }
 
-/// The first thing in which a journal's header differs from what is asked for now; none where it goes on. `differs` is what the
-/// runs differ in.
-pub(crate) fn refusal(
+/// Checks that a journal goes on; `differs` is what its run and the one that is asked for now differ in.
+///
+/// # Errors
+/// Says the first thing in which its header differs from what is asked for now.
+pub(crate) fn goes_on(
     path: &Path,
     kind: &str,
     differs: Option<String>,
     [theirs, ours]: [Shard; 2],
-) -> Option<String> {
+) -> Result<(), String> {
     let parts = || format!("shard is {theirs} and {ours}");
-    let what = differs.or_else(|| (theirs != ours).then(parts))?;
-    Some(format!("{} is of another {kind}: {what}; name another journal", shown(path)))
+    match differs.or_else(|| (theirs != ours).then(parts)) {
+        None => Ok(()),
+        Some(what) => {
+            Err(format!("{} is of another {kind}: {what}; name another journal", shown(path)))
+        }
+    }
 }
 
 /// True if a journal is of a check.

@@ -37,11 +37,12 @@ fn file_word(event: &Path) -> String {
     shell_word(event).unwrap_or_else(|| shown(event))
 }
 
-/// The names of engines as the word behind `--order`.
-fn order_word(names: &[impl AsRef<str>]) -> String {
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+/// The command by which the organisers decide between these engines.
+fn decide_command(event: &Path, tied: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = tied.iter().map(AsRef::as_ref).collect();
     let names = names.join(",");
-    shell_word(Path::new(&names)).unwrap_or(names)
+    let order = shell_word(Path::new(&names)).unwrap_or(names);
+    format!("`gate4k event decide {} --order {order} --reason …`", file_word(event))
 }
 
 /// Carries out one of its commands.

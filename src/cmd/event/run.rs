@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::crashes::CrashKeeper;
 use super::publish::Publishing;
 use super::stream::EventStream;
-use super::{failed, file_word, order_word};
+use super::{decide_command, failed, file_word};
 use crate::cli::EventRunArgs;
 use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
@@ -105,11 +105,8 @@ pub(super) fn run(
         ),
         Ok(EventOutcome::StillLevel { stage, pairs, ties }) => {
             let ends = ties.iter().map(|tied| {
-                format!(
-                    "; `gate4k event decide {file} --order {} --reason …`, the best first, ends it by the organisers' \
-                     decision",
-                    order_word(tied)
-                )
+                let decide = decide_command(&config.path, tied);
+                format!("; {decide}, the best first, ends it by the organisers' decision")
             });
             (
                 format!(
@@ -123,10 +120,9 @@ pub(super) fn run(
         }
         Ok(EventOutcome::Tied { stage, engines, decide }) => (
             format!(
-                "{stage}: {} are tied after every tie-break, and {decide}: \
-                 `gate4k event decide {file} --order {} --reason …`, the best first, then run again",
+                "{stage}: {} are tied after every tie-break, and {decide}: {}, the best first, then run again",
                 all(&engines),
-                order_word(&engines)
+                decide_command(&config.path, &engines)
             ),
             Exit::Undecided,
         ),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::{file_word, order_word, typed};
+use super::{decide_command, typed};
 use crate::cmd::early_end::EarlyEnd;
 use crate::event::broadcast::Follower;
 use crate::event::conduct::EventError;
@@ -83,20 +83,16 @@ fn underway(config: &EventConfig, stage: &Stage, state: &StageState) -> String {
     let ranking = stage.ranking(&standings, state);
     match stage.open_tie(&standings, &ranking) {
         Some(tied) if due == 0 => format!(
-            "{done} of {}; {} are tied, and {}: `gate4k event decide {} --order {} --reason …`, the best first",
+            "{done} of {}; {} are tied, and {}: {}, the best first",
             counted(done, "game"),
             all(&tied),
             stage.chain.organisers_decide(),
-            file_word(&config.path),
-            order_word(&tied)
+            decide_command(&config.path, &tied)
         ),
         _ => {
             let level = stage.endless(state).into_iter().map(|tied| {
-                let decide = "gate4k event decide";
-                let (tied, order, file) = (all(&tied), order_word(&tied), file_word(&config.path));
-                format!(
-                    "; {tied} are level still, and `{decide} {file} --order {order} --reason …` can end it"
-                )
+                let decide = decide_command(&config.path, &tied);
+                format!("; {} are level still, and {decide} can end it", all(&tied))
             });
             format!("{done} of {}{}", counted(done + due, "game"), level.collect::<String>())
         }
