@@ -151,10 +151,8 @@ impl Screen<'_> {
         if !self.runs(game, moves, color) {
             return left;
         }
-        let is_this =
-            |running: &&Running| running.id == game.started.id && running.plies == game.plies.len();
-        let since = self.running.iter().find(is_this).map(|running| running.since);
-        let gone = since.and_then(|since| self.now.duration_since(since).ok());
+        let running = Running::find(self.running, &game.started.id, game.plies.len());
+        let gone = running.and_then(|running| self.now.duration_since(running.since).ok());
         left.saturating_sub(gone.unwrap_or_default())
     }
 

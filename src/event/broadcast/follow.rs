@@ -84,8 +84,8 @@ impl Follower {
         self.running = open
             .map(|game| {
                 let (id, plies) = (&game.started.id, game.plies.len());
-                let is_this = |running: &&Running| running.id == *id && running.plies == plies;
-                let known = told.iter().find(is_this).or_else(|| before.iter().find(is_this));
+                let find = |all| Running::find(all, id, plies);
+                let known = find(&told).or_else(|| find(&before));
                 let since = Running { id: id.clone(), plies, since: written };
                 known.cloned().unwrap_or(since)
             })
@@ -105,6 +105,11 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// The clock that runs in the game of an id, after so many moves of its engines.
+    pub(crate) fn find<'a>(all: &'a [Running], id: &str, plies: usize) -> Option<&'a Running> {
+        all.iter().find(|running| running.id == id && running.plies == plies)
+    }
+
     /// The games of a live file; none where there is no such file, or it is none.
     pub(crate) fn read(path: &Path) -> Vec<Running> {
         #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use shakmaty::Color;
 
 use super::shell::{moment, names, shell, stamp};
 use super::{Site, SiteKind, crash, path, shell};
-use crate::event::broadcast::{BroadcastGame, ShownMove};
+use crate::event::broadcast::{BroadcastGame, Running, ShownMove};
 use crate::event::journal::record::JournalPly;
 use crate::model::evidence::PlayedPly;
 use crate::model::game::result::color_name;
@@ -166,10 +166,8 @@ fn first_clocks(game: &BroadcastGame) -> String {
 
 /// When the clock that runs began to.
 fn since(site: &Site<'_>, game: &BroadcastGame) -> SystemTime {
-    let is_this = |running: &&crate::event::broadcast::Running| {
-        running.id == game.started.id && running.plies == game.plies.len()
-    };
-    site.running.iter().find(is_this).map_or(site.now, |running| running.since)
+    let running = Running::find(site.running, &game.started.id, game.plies.len());
+    running.map_or(site.now, |running| running.since)
 }
 
 fn millis(at: SystemTime) -> u128 {

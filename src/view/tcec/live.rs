@@ -58,8 +58,6 @@ fn one(game: &BroadcastGame, moves: &[ShownMove<'_>], number: usize) -> Value {
     let depth = ply.depth.unwrap_or(1);
     let fens = game.line_fens(moves, number);
     let line = one.line.iter().map(|step| (step.san.as_str(), step.uci.as_str()));
-    let mut eval = String::new();
-    Score::from_value(ply.eval.unwrap_or(0)).push(&mut eval);
     let figures = json!({
         "d": depth,
         "sd": ply.seldepth.unwrap_or(depth),
@@ -70,7 +68,7 @@ fn one(game: &BroadcastGame, moves: &[ShownMove<'_>], number: usize) -> Value {
         "tb": ply.table_hits,
         "h": format!("{:.1}", f64::from(ply.hashfull.unwrap_or(0)) / 10.0),
         "ph": "0.0",
-        "wv": eval,
+        "wv": Score::from_value(ply.eval.unwrap_or(0)).to_string(),
         "pv": {
             "San": one.line.iter().map(|step| step.san.as_str()).collect::<Vec<_>>().join(" "),
             "Moves": line.zip(&fens).map(step).collect::<Value>(),

@@ -42,10 +42,8 @@ fn begun(game: &BroadcastGame) -> Value {
     let last = |side: Color| {
         let own = moves.iter().rev().find(|one| one.side == side && one.ply.is_some());
         own.map(|one| {
-            let mut text = String::new();
             let eval = one.ply.and_then(|ply| ply.eval).unwrap_or(0);
-            Score::from_value(eval).push(&mut text);
-            text
+            Score::from_value(eval).to_string()
         })
     };
     let seconds = Duration::from_micros(finished.lasted).as_secs();
