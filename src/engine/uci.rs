@@ -182,13 +182,7 @@ pub fn parse(line: &[u8]) -> Reply {
 }
 
 fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    words.fold(String::new(), |mut text, word| {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(word);
-        text
-    })
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn parse_option<'a>(words: impl Iterator<Item = &'a str>) -> OptionLine {

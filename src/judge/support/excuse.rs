@@ -240,21 +240,15 @@ fn over_limit(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
 /// The next step that works on this host as it is set, else the machine that is needed.
 fn help(refusals: &[Refusal], host: &HostFacts) -> String {
     let less = "or let the engine do with less: take smaller tables and fewer threads until the kernel grants them";
-    let sizes = |of: fn(&Resource) -> Option<Bytes>| -> Vec<Bytes> {
-        refusals.iter().filter_map(|refusal| of(&refusal.what)).collect()
-    };
-    let images = sizes(|what| match what {
-        Resource::Image(size) => Some(*size),
-        _ => None,
-    });
-    let maps = sizes(|what| match what {
-        Resource::Memory(size) => Some(*size),
-        _ => None,
-    });
-    let used = sizes(|what| match what {
-        Resource::Used(size) | Resource::StillTaking(size) => Some(*size),
-        _ => None,
-    });
+    let (mut images, mut maps, mut used): (Vec<Bytes>, Vec<Bytes>, Vec<Bytes>) = Default::default();
+    for refusal in refusals {
+        match refusal.what {
+            Resource::Image(size) => images.push(size),
+            Resource::Memory(size) => maps.push(size),
+            Resource::Used(size) | Resource::StillTaking(size) => used.push(size),
+            _ => {}
+        }
+    }
     if let Some(size) = used.iter().max() {
         return format!(
             "judge it on a machine with more memory than the {} that it used here ({} in all); {less}",
