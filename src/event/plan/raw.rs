@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::super::config::{GateKind, RawPolicy};
+use super::super::stage::SeatDraw;
 use super::super::terms::{AskTables, InterruptionRule, RawDrawRule, RawTerms, RawWinRule};
 use super::formats::{RawFormat, RawTies};
 use super::{Seating, Variant};
@@ -92,7 +93,7 @@ pub(super) struct RawPlanStage {
     #[serde(default)]
     pub(super) invited: bool,
     pub(super) seating: Option<Seating>,
-    pub(super) draw: Option<Spanned<RawDraw>>,
+    pub(super) draw: Option<Spanned<SeatDraw>>,
     pub(super) ties: Option<Spanned<RawTies>>,
     pub(super) tie_breaks: Option<Spanned<String>>,
     pub(super) promote: Option<NonZeroU32>,
@@ -122,16 +123,4 @@ impl OneOrMore {
             OneOrMore::More(list) => list,
         }
     }
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum RawDraw {
-    Seeds,
-    Alphabetical,
-    Ranking,
-    ReversedRanking,
-    /// A lot of gate4k's own, which no recorded event was drawn by.
-    #[expect(dead_code, reason = "the number is read when an event is played")]
-    Shuffle(u64),
 }

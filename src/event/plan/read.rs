@@ -3,9 +3,10 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
+use super::super::stage::SeatDraw;
 use super::super::tiebreak::CHAINS;
 use super::formats::{chain, format, ties_of};
-use super::raw::{Raw, RawDraw, RawEngine, RawPlanStage};
+use super::raw::{Raw, RawEngine, RawPlanStage};
 use super::{EventPlan, PlaceSource, PlannedStage, RecordedTerms, Seating, Variant};
 use crate::files::settings::{SettingsError, SettingsKind};
 use crate::model::source_place::{TextMistake, did_you_mean, parsed};
@@ -80,7 +81,7 @@ fn planned(
     }
     // As files of 4k events write it.
     let draw = raw.draw.as_ref().map(|draw| *draw.get_ref());
-    let is_drawn = matches!(draw, Some(RawDraw::Ranking | RawDraw::ReversedRanking));
+    let is_drawn = matches!(draw, Some(SeatDraw::Ranking | SeatDraw::ReversedRanking));
     if let (true, true, Some(last)) = (is_drawn, from.is_empty(), before.last()) {
         let best = promoted.map(|best| (1..=best.get().min(1000) as usize).collect());
         let places = best.map_or(super::PlaceRange::Best, super::PlaceRange::These);
@@ -96,10 +97,11 @@ fn planned(
         ));
     }
     let seating = raw.seating.unwrap_or(match draw {
-        Some(RawDraw::Ranking) => Seating::Ranking,
-        Some(RawDraw::ReversedRanking) => Seating::ReversedRanking,
-        Some(RawDraw::Alphabetical) => Seating::Alphabetical,
-        Some(RawDraw::Seeds | RawDraw::Shuffle(_)) | None => Seating::AsPlayed,
+        Some(SeatDraw::Ranking) => Seating::Ranking,
+        Some(SeatDraw::ReversedRanking) => Seating::ReversedRanking,
+        Some(SeatDraw::Alphabetical) => Seating::Alphabetical,
+        // A lot is one of gate4k's own, which no recorded event was drawn by.
+        Some(SeatDraw::Seeds | SeatDraw::Shuffle(_)) | None => Seating::AsPlayed,
     });
     let tags =
         raw.games.map_or_else(|| vec![name.clone()], |games| games.get_ref().list().to_vec());
