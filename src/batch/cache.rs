@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use ct_codecs::{Decoder, Hex};
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use sha2::Sha256;
@@ -209,11 +210,8 @@ impl Folder {
     }
 
     fn is_ours(&self, fingerprint: &str, sum: &str, json: &str) -> bool {
-        let told = (0..sum.len())
-            .step_by(2)
-            .map(|at| sum.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok()));
-        told.collect::<Option<Vec<u8>>>()
-            .is_some_and(|told| self.sum(fingerprint, json).verify_slice(&told).is_ok())
+        Hex::decode_to_vec(sum, None)
+            .is_ok_and(|told| self.sum(fingerprint, json).verify_slice(&told).is_ok())
     }
 
     fn forget_old(&self) {

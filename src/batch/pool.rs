@@ -89,6 +89,14 @@ pub(crate) fn run<E>(
     let running = Running::default();
     let mut order = InOrder::default();
     let mut again = Vec::new();
+    let mut settle = |index: usize, judged: Judged| {
+        watch.done(&entries[index], &judged);
+        keep(index, &judged)?;
+        order
+            .push(index, (index, judged))
+            .into_iter()
+            .try_for_each(|(index, judged)| hear(index, judged))
+    };
     thread::scope(|scope| {
         // Without a buffer, so that no entry is begun for somebody who has stopped listening.
         let (send, receive) = mpsc::sync_channel(0);
@@ -123,25 +131,14 @@ pub(crate) fn run<E>(
                 debug!(index, "missed something beside others: judged again alone");
                 again.push(index);
             } else {
-                watch.done(&entries[index], &judged);
-                keep(index, &judged)?;
-                for (index, judged) in order.push(index, (index, judged)) {
-                    hear(index, judged)?;
-                }
+                settle(index, judged)?;
             }
         }
         Ok(())
     })?;
     again.sort_unstable();
     for index in again {
-        if let Some(path) = entries.get(index) {
-            let judged = alone(judge, path, at_once.probes, watch);
-            watch.done(path, &judged);
-            keep(index, &judged)?;
-            for (index, judged) in order.push(index, (index, judged)) {
-                hear(index, judged)?;
-            }
-        }
+        settle(index, alone(judge, &entries[index], at_once.probes, watch))?;
     }
     watch.rests(0);
     Ok(())

@@ -1,6 +1,5 @@
 //! Signatures of receipts, as minisign makes and reads them: a file beside the receipt.
 
-use std::ffi::OsString;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
@@ -75,9 +74,7 @@ fn wrong(what: &'static str, path: &Path) -> impl FnOnce(minisign::PError) -> Si
 
 /// The file beside a receipt.
 pub(crate) fn beside(receipt: &Path) -> PathBuf {
-    let mut name = OsString::from(receipt);
-    name.push(".minisig");
-    name.into()
+    receipt.with_added_extension("minisig")
 }
 
 /// A key that has no password, as `minisign -G -W` writes it: without the sum that guards a locked one, which the crate

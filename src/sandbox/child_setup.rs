@@ -118,7 +118,7 @@ impl HostReady {
         let top = match self.top.get() {
             Some(top) => top,
             None => {
-                let made = Arc::new(Top::open(groups).map_err(setup("making a cgroup"))?);
+                let made = Arc::new(groups.open().map_err(setup("making a cgroup"))?);
                 self.top.get_or_init(|| made)
             }
         };

@@ -98,7 +98,7 @@ impl Groups {
     }
 
     /// The group of all entries of one supervisor.
-    fn open(&self) -> io::Result<Top> {
+    pub(in crate::sandbox) fn open(&self) -> io::Result<Top> {
         let path = self.base.join(own_name());
         let mut guardian = Guardian::of(&path, Kind::Cgroup);
         if let Err(error) = fs::create_dir(&path) {
@@ -177,10 +177,6 @@ pub(in crate::sandbox) struct Top {
 }
 
 impl Top {
-    pub(in crate::sandbox) fn open(groups: &Groups) -> io::Result<Top> {
-        groups.open()
-    }
-
     /// The group of one entry, empty yet.
     pub(in crate::sandbox) fn group(
         self: &Arc<Top>,
