@@ -288,8 +288,9 @@ pub(in crate::sandbox) fn resident_pages(process: i32) -> Option<u64> {
 /// A process's part of what is resident, in bytes: each page divided by the number of processes that have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::sandbox) struct Share {
-    pub(in crate::sandbox) all: u64,
-    /// Of that, pages of files in memory.
+    /// Pages that belong to no file in memory.
+    pub(in crate::sandbox) own: u64,
+    /// Pages of files in memory.
     pub(in crate::sandbox) of_files_in_memory: u64,
 }
 
@@ -301,7 +302,8 @@ pub(in crate::sandbox) fn share(process: i32) -> std::io::Result<Share> {
     let thread = living_thread(process).unwrap_or(process);
     let text = text(thread, "smaps_rollup")?;
     let kib = |name| kib(&text, name).unwrap_or(0) * 1024;
-    Ok(Share { all: kib("Pss:"), of_files_in_memory: kib("Pss_Shmem:") })
+    let of_files_in_memory = kib("Pss_Shmem:");
+    Ok(Share { own: kib("Pss:").saturating_sub(of_files_in_memory), of_files_in_memory })
 }
 
 /// Bytes that the kernel holds for a process and counts as nobody's resident pages: tables of pages, and huge pages.

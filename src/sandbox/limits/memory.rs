@@ -15,7 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::model::lock::lock;
 use crate::model::units::Bytes;
-use crate::sandbox::inspect::process;
+use crate::sandbox::inspect::process::{self, Share};
 
 /// Between two looks. A tree that takes memory as fast as it can gets some gigabytes beyond its limit.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -189,25 +189,13 @@ fn used(
 
 /// Resident bytes, each page divided by the number of processes that have it; `all` where we may not know. A process
 /// that has ended since has none: counted with all of its own, the end of many at once would look like a flood.
-fn share(pid: i32, all: u64) -> Shares {
+fn share(pid: i32, all: u64) -> Share {
     match process::share(pid) {
-        Ok(share) => Shares {
-            own: share.all.saturating_sub(share.of_files_in_memory),
-            of_files_in_memory: share.of_files_in_memory,
-        },
         Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES)) => {
-            Shares { own: all, of_files_in_memory: 0 }
+            Share { own: all, of_files_in_memory: 0 }
         }
-        Err(_) => Shares { own: 0, of_files_in_memory: 0 },
+        share => share.unwrap_or_default(),
     }
-}
-
-/// The resident bytes of a process, each page divided by the number of processes that have it.
-struct Shares {
-    /// Bytes of pages that belong to no file in memory.
-    own: u64,
-    /// Bytes of pages of files in memory.
-    of_files_in_memory: u64,
 }
 
 /// The way in which files in memory that processes have mapped are counted.
