@@ -91,11 +91,8 @@ pub(super) fn knockout(
         let told = || format!("match {}", one.number);
         let games = found(one);
         out.compare(ComparisonKind::Matches, games.is_some(), || {
-            let with = |id: Id| {
-                let own = order.iter().filter(|pair| pair.0 == id || pair.1 == id);
-                let own: Vec<String> = own.map(|(a, b)| stage.meeting(*a, *b)).collect();
-                own.join(", ")
-            };
+            let with =
+                |id: Id| stage.meetings(order.iter().filter(|pair| pair.0 == id || pair.1 == id));
             let played = match [white, black].into_iter().any(is_unknown) {
                 true => "there are no games of it".to_owned(),
                 false => format!("{}; {}", with(white), with(black)),
@@ -374,10 +371,7 @@ fn rounds(
             order.iter().copied().filter(|pair| plan.contains(pair)).collect();
         let Some(first) = round.first().filter(|_| !plan.is_empty()) else { continue };
         out.compare(ComparisonKind::Rounds, plan == played, || {
-            let told = |pairs: &[(Id, Id)]| {
-                pairs.iter().map(|(a, b)| stage.meeting(*a, *b)).collect::<Vec<_>>().join(", ")
-            };
-            (format!("round {}", first.round), told(&plan), told(&played))
+            (format!("round {}", first.round), stage.meetings(&plan), stage.meetings(&played))
         });
     }
 }

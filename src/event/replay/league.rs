@@ -230,10 +230,7 @@ fn whole(
     seats: usize,
     out: &mut StageReplay,
 ) -> RoundRobin {
-    let mut meetings: BTreeMap<(Id, Id), u32> = BTreeMap::new();
-    for game in &stage.games {
-        *meetings.entry(game.pair()).or_default() += 1;
-    }
+    let meetings = stage.games_of_pairs();
     // Where an engine left, others met more often than it did.
     let most = meetings.values().copied().max().and_then(NonZeroU32::new);
     let is_whole = meetings.len() == seats * seats.saturating_sub(1) / 2

@@ -1,6 +1,6 @@
 //! Swiss rounds against what was played: each round is paired by the recorded ones before it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use shakmaty::Color;
@@ -65,10 +65,7 @@ impl System {
     /// The system with as many games of each pair as most pairs played: where the file has others, that is one difference.
     fn as_played(self, stage: &StageGames<'_>, out: &mut StageReplay) -> System {
         let System::Monrad(swiss) = self else { return self };
-        let mut meetings: BTreeMap<(Id, Id), u32> = BTreeMap::new();
-        for game in &stage.games {
-            *meetings.entry(game.pair()).or_default() += 1;
-        }
+        let meetings = stage.games_of_pairs();
         let single = meetings.values().filter(|games| **games == 1).count();
         let games = if 2 * single > meetings.len() { 1 } else { 2 };
         let played = Swiss { games: NonZeroU32::MIN.saturating_add(games - 1), ..swiss };
@@ -350,9 +347,6 @@ fn one_round(
         meetings.iter().filter(|pair| plan.iter().any(|p| same(pair, p))).copied().collect();
     let agrees = order.len() == played.len() && order.iter().zip(&played).all(|(a, b)| same(a, b));
     out.compare(ComparisonKind::Rounds, agrees, || {
-        let told = |pairs: &[(Id, Id)]| {
-            pairs.iter().map(|(a, b)| stage.meeting(*a, *b)).collect::<Vec<_>>().join(", ")
-        };
-        (at(), told(&order), told(&played))
+        (at(), stage.meetings(&order), stage.meetings(&played))
     });
 }

@@ -335,6 +335,21 @@ impl<'a> StageGames<'a> {
         format!("{} – {}", self.name(white), self.name(black))
     }
 
+    /// Several of these.
+    pub(super) fn meetings<'b>(&self, pairs: impl IntoIterator<Item = &'b (Id, Id)>) -> String {
+        let told: Vec<String> = pairs.into_iter().map(|(a, b)| self.meeting(*a, *b)).collect();
+        told.join(", ")
+    }
+
+    /// The number of games of each two that met.
+    pub(super) fn games_of_pairs(&self) -> BTreeMap<(Id, Id), u32> {
+        let mut games = BTreeMap::new();
+        for game in &self.games {
+            *games.entry(game.pair()).or_default() += 1;
+        }
+        games
+    }
+
     pub(super) fn told(&self, game: &StageGame) -> String {
         self.meeting(game.white, game.black)
     }
