@@ -3,11 +3,10 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::model::evidence::Shell;
+use crate::model::parallel::in_parallel;
 use crate::model::text::escape;
 use crate::sandbox::Sandbox;
 use crate::sandbox::plan::{Audit, SandboxError, Staging, StartPlan, Streams};
@@ -109,36 +108,15 @@ pub(crate) fn run(
     tests: &[SelfTest],
     workers: usize,
 ) -> Result<Vec<SelfTestResult>, SandboxError> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<SelfTestResult, SandboxError>>>> =
-        tests.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, tests.len().max(1)) {
-            scope.spawn(|| {
-                while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let script = match test {
-                        SelfTest::Command(name) => command(name),
-                        SelfTest::Module(python, name) => module(python, name),
-                    };
-                    let tests_work =
-                        !matches!(test, SelfTest::Command(name) if work(name).is_none());
-                    let tried = one(sandbox, &script, tests_work);
-                    let at = tests.iter().position(|other| std::ptr::eq(other, test));
-                    if let Some(slot) = at.and_then(|at| results.get(at))
-                        && let Ok(mut slot) = slot.lock()
-                    {
-                        *slot = Some(tried);
-                    }
-                }
-            });
-        }
+    let tried = in_parallel(tests, workers.clamp(1, tests.len().max(1)), |test| {
+        let script = match test {
+            SelfTest::Command(name) => command(name),
+            SelfTest::Module(python, name) => module(python, name),
+        };
+        let tests_work = !matches!(test, SelfTest::Command(name) if work(name).is_none());
+        one(sandbox, &script, tests_work)
     });
-    results
-        .into_iter()
-        .map(|slot| {
-            slot.into_inner().ok().flatten().unwrap_or_else(|| Ok(SelfTestResult::default()))
-        })
-        .collect()
+    tried.into_iter().collect()
 }
 
 fn one(sandbox: &Sandbox, script: &str, tests_work: bool) -> Result<SelfTestResult, SandboxError> {

@@ -10,6 +10,7 @@ pub(crate) mod in_order;
 pub mod layer_status;
 pub(crate) mod lock;
 pub(crate) mod next_step;
+pub(crate) mod parallel;
 pub(crate) mod path_text;
 pub mod rule;
 pub(crate) mod secret;

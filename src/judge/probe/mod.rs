@@ -20,14 +20,14 @@ mod positions;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
 use crate::judge::probe::games::early_start::EarlyProcess;
 use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Question, Run, Shell};
-use crate::model::lock::lock;
+use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 
 /// Takes one line on what is being done now; called from any thread.
@@ -499,23 +499,7 @@ fn beside_each_other(
     tasks: Vec<Task>,
 ) -> Result<Vec<ProbeOutcome>, SandboxError> {
     let threads = tasks.len().min(bench.plan.jobs.max(1) + 1);
-    let queue = Mutex::new(tasks.into_iter().enumerate());
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let next = lock(&queue).next();
-                    let Some((index, task)) = next else { break };
-                    let outcome = task(bench);
-                    lock(&done).push((index, outcome));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, outcome)| outcome).collect()
+    in_parallel(tasks, threads, |task| task(bench)).into_iter().collect()
 }
 
 fn join<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> T {

@@ -1,8 +1,11 @@
 //! The whole plan, against puppets.
 
+use std::sync::Mutex;
+
 use super::*;
 use crate::judge::probe::fake_engine::{PlainLauncher, PuppetAct, PuppetView, Puppets, limits};
 use crate::model::evidence::{Answer, Ask, EndHow, Question, Resource};
+use crate::model::lock::lock;
 use crate::model::units::{Bytes, Ply};
 use crate::sandbox::plan::Staging;
 
