@@ -87,6 +87,8 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
     names_only.extend(python_search_path());
 
     let directories = library_directories(list, &mut expander);
+    // Some linkers (gold) list the directories that they search, and give up where they cannot.
+    names_only.extend(outermost(directories.iter().cloned().collect()));
     // The libraries that an allowed library is itself linked with come along (an OpenCL driver needs a compiler's).
     let mut allowed: Vec<PathBuf> = Vec::new();
     let mut links: BTreeSet<PathBuf> = BTreeSet::new();

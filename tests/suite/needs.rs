@@ -22,6 +22,8 @@ pub(crate) enum Need {
     FairyStockfish,
     Git,
     Gnuchess,
+    /// A linker; with binutils 2.44 it has become a package of its own.
+    Gold,
     Make,
     Minisign,
     Nasm,
@@ -84,6 +86,7 @@ impl Need {
             Need::FairyStockfish => ("fairy-stockfish", "fairy-stockfish"),
             Need::Git => ("git", "git"),
             Need::Gnuchess => ("gnuchess", "gnuchess"),
+            Need::Gold => ("ld.gold", "binutils-gold"),
             Need::Make => ("make", "make"),
             Need::Minisign => ("minisign", "minisign"),
             Need::Nasm => ("nasm", "nasm"),

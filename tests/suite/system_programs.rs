@@ -47,9 +47,21 @@ fn an_interpreter_starts_its_own_programs_by_its_own_words() {
     }
 }
 
+/// gold lists the directories that it searches, and gives up where it may not.
+fn a_linker_that_lists_the_directories_of_libraries_links() {
+    let folder = TestFolder::new();
+    folder.write(
+        "engine",
+        "#!/bin/sh\nT=`mktemp`\necho 'int puts();main(){puts(\"linked\");}'|gcc -w -fuse-ld=gold -o $T -xc -\n$T\nrm $T\n",
+    );
+    let done = folder.run(&["run", &folder.path("engine").display().to_string()]);
+    assert_eq!(done.out, "linked\n", "{done:?}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_file_of_its_own_can_be_locked_and_no_other [Landlock, Python3],
-        slow an_interpreter_starts_its_own_programs_by_its_own_words [Landlock, Python3]
+        slow an_interpreter_starts_its_own_programs_by_its_own_words [Landlock, Python3],
+        slow a_linker_that_lists_the_directories_of_libraries_links [Landlock, Gold]
     ]
 }
