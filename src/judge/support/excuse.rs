@@ -4,6 +4,7 @@ use crate::judge::support::wording;
 
 use serde_json::{Value, json};
 
+use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Answer, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
 };
@@ -142,8 +143,8 @@ fn refused_call(run: &Run) -> Option<Excuse> {
         })
     };
     let name = |what: &str| what.strip_suffix(" (i386)").unwrap_or(what).to_owned();
-    let found = run.denials.iter().filter(|denial| runs_the_entry(denial.by));
-    let mut names: Vec<String> = found.map(|denial| name(&denial.what)).collect();
+    let found: Vec<_> = run.denials.iter().filter(|denial| runs_the_entry(denial.by)).collect();
+    let mut names: Vec<String> = found.iter().map(|denial| name(&denial.what)).collect();
     names.retain(|name| OF_NO_RULE.contains(&&**name));
     names.sort();
     names.dedup();
@@ -151,11 +152,23 @@ fn refused_call(run: &Run) -> Option<Excuse> {
         return None;
     }
     let listed = wording::list(&names, 3);
+    // Python 3.14 passes descriptors to a server of forks, unless it is told otherwise.
+    let is_python = |by: usize| {
+        let real = run.execs.get(by).and_then(|exec| exec.real.as_deref());
+        real.is_some_and(|path| base_name(path).starts_with("py"))
+    };
+    let of_python =
+        found.iter().any(|denial| denial.what == "sendmsg" && denial.by.is_some_and(is_python));
+    let instead = if of_python {
+        " (for multiprocessing: `multiprocessing.set_start_method(\"fork\")`)"
+    } else {
+        ""
+    };
     Some(Excuse::of_host(
         format!("in the same run the sandbox refused it {listed}, which no rule forbids"),
         format!(
-            "do without {listed}, which reaches beyond the entry's own processes and files, and check again; or let the \
-             organisers see it play where nothing refuses that"
+            "do without {listed}{instead}, which reaches beyond the entry's own processes and files, and check again; or \
+             let the organisers see it play where nothing refuses that"
         ),
         json!({"refused_calls": names}),
     ))
@@ -327,6 +340,11 @@ mod tests {
             run.asks[0].answer = Answer::Illegal { line, why: why.into() };
             assert_eq!(refusal(&run, &testing::host()).is_some(), excuses, "{why}");
         }
+        let mut run = testing::run(Purpose::Main);
+        run.execs[0].real = Some("/usr/bin/python3.14".into());
+        run.denials.push(Denial { by: Some(0), what: "sendmsg".into(), count: 1 });
+        let help = refusal(&run, &testing::host()).unwrap().help;
+        assert!(help.contains("set_start_method"), "{help}");
         // A compiler locks files and does without; the net is of no use to a sound entry.
         assert_eq!(with(Some(1), "flock"), None);
         assert_eq!(with(Some(0), "socket(AF_INET, SOCK_STREAM)"), None);
