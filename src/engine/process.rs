@@ -16,6 +16,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{AccessFlags, Pid, access};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
+use super::frozen_file::FrozenFile;
 use super::group_guard::GroupGuard;
 use super::memory::Limit;
 use crate::model::evidence::{Departure, ExitHow, LeftByProcess, Refusal, Resource};
@@ -46,6 +47,8 @@ pub(crate) struct EngineProgram {
     pub(crate) environment: BTreeMap<String, String>,
     /// The memory that all its processes may really use together; it is killed where they use more.
     pub(crate) memory: Option<Bytes>,
+    /// Its files that may not change; none outside an event.
+    pub(crate) frozen: Vec<FrozenFile>,
 }
 
 /// A started engine.
@@ -368,6 +371,7 @@ mod tests {
             directory: None,
             environment: BTreeMap::new(),
             memory: None,
+            frozen: Vec::new(),
         })
     }
 

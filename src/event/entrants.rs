@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use super::config::{EventConfig, EventEntry, GateKind, Trusted};
 use super::journal::record::{Frozen, GateReceipt};
+use crate::engine::frozen_file::FrozenFile;
 use crate::engine::process::{EngineProgram, EngineStart};
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
@@ -34,8 +35,8 @@ pub(crate) struct Entrant {
 enum EntrantKind {
     /// An entry, which passes the gate and plays in the sandbox.
     Confined { judge: Arc<Judge>, playable: Box<PlayableEntry> },
-    /// A program of the organisers' own choice.
-    Trusted(Trusted),
+    /// A program of the organisers' own choice, with its file and those that it is given.
+    Trusted(Trusted, Vec<FrozenFile>),
 }
 
 /// An entry on its way through the gate.
@@ -104,18 +105,22 @@ impl Entrant {
         entry: &EventEntry,
     ) -> Result<Entrant, CheckError> {
         if let Some(trusted) = &entry.trusted {
-            let file = sha256(read(&entry.path)?);
+            let program = frozen(&entry.path)?;
+            let given = trusted.files()?;
             let listed = trusted.listed.as_deref().map(read).transpose()?;
             return Ok(Entrant {
                 name: entry.name.clone(),
                 frozen: Frozen {
-                    file,
+                    file: program.sha256.clone(),
                     engines_json: listed.map(sha256),
                     allowlist: "none".to_owned(),
-                    files: trusted.files()?,
+                    files: sums(&given),
                 },
                 path: entry.path.clone(),
-                kind: EntrantKind::Trusted(trusted.clone()),
+                kind: EntrantKind::Trusted(
+                    trusted.clone(),
+                    given.into_values().chain([program]).collect(),
+                ),
             });
         }
         let judge = judges.of(config, entry)?;
@@ -144,7 +149,7 @@ impl Entrant {
                 path: self.path.clone(),
                 judge: Arc::clone(judge),
             }),
-            EntrantKind::Trusted(_) => None,
+            EntrantKind::Trusted(..) => None,
         }
     }
 
@@ -208,7 +213,7 @@ impl Entrant {
                     EngineStart::Entry(Arc::clone(&playable.launcher), playable.plan.clone());
                 (start, selected.map(own_options).unwrap_or_default(), UciSubset::Rule79)
             }
-            EntrantKind::Trusted(trusted) => {
+            EntrantKind::Trusted(trusted, frozen) => {
                 let Trusted { arguments, options, directory, .. } = trusted;
                 let program = EngineProgram {
                     // A name without a directory would be looked for on PATH.
@@ -217,6 +222,7 @@ impl Entrant {
                     directory: directory.clone(),
                     environment: BTreeMap::new(),
                     memory: None,
+                    frozen: frozen.clone(),
                 };
                 (EngineStart::Trusted(program), options.clone(), UciSubset::Full)
             }
@@ -228,7 +234,7 @@ impl Entrant {
         }
         let mut engine =
             Engine::new(self.name.clone(), start, options, config.terms.control, subset);
-        if let EntrantKind::Trusted(trusted) = &self.kind {
+        if let EntrantKind::Trusted(trusted, _) = &self.kind {
             engine.init = trusted.init.clone();
         }
         Arc::new(engine)
@@ -243,9 +249,9 @@ impl Trusted {
         self.options.iter().map(|(name, _)| name.as_str()).filter(|name| is_set(name)).collect()
     }
 
-    /// The sums of the files that its arguments and options name, such as a network or a script, by their paths as they
+    /// The files that its arguments and options name, such as a network or a script, by their paths as they
     /// are written. A log and what an engine learns are its own to change.
-    fn files(&self) -> Result<BTreeMap<String, String>, CheckError> {
+    fn files(&self) -> Result<BTreeMap<String, FrozenFile>, CheckError> {
         const ITS_OWN: [&str; 3] = ["log", "experience", "learn"];
         let is_its_own = |word: &str| {
             let word = word.to_ascii_lowercase();
@@ -260,11 +266,20 @@ impl Trusted {
         for named in arguments.chain(options.map(|(_, value)| value.as_str())) {
             let path = self.directory.as_deref().unwrap_or(Path::new("")).join(named);
             if !named.is_empty() && path.is_file() {
-                files.insert(named.to_owned(), sha256(read(&path)?));
+                files.insert(named.to_owned(), frozen(&path)?);
             }
         }
         Ok(files)
     }
+}
+
+fn frozen(path: &Path) -> Result<FrozenFile, CheckError> {
+    FrozenFile::read(path).map_err(|source| CheckError::Read { path: path.to_owned(), source })
+}
+
+/// The sums of files, by the same names.
+fn sums(files: &BTreeMap<String, FrozenFile>) -> BTreeMap<String, String> {
+    files.iter().map(|(name, file)| (name.clone(), file.sha256.clone())).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
@@ -315,7 +330,7 @@ mod tests {
             files,
         };
         std::fs::write(dir.path().join("net"), "another").unwrap();
-        let [before, now] = [files, trusted.files().unwrap()].map(frozen);
+        let [before, now] = [files, trusted.files().unwrap()].map(|files| frozen(sums(&files)));
         assert_eq!(before.difference(&now).unwrap().0, "the file net");
         // A receipt of gate4k 0.1 has none of them.
         assert_eq!(frozen(BTreeMap::new()).difference(&now), None);

@@ -83,6 +83,16 @@ impl Engine {
         all.split_off(known.min(all.len()))
     }
 
+    /// The change of a file that may not change as long as it plays, in words.
+    pub(super) fn changed_file(&self) -> Option<String> {
+        match &self.start {
+            EngineStart::Trusted(program) => {
+                program.frozen.iter().find_map(|file| file.change())
+            }
+            EngineStart::Entry(..) => None,
+        }
+    }
+
     /// True if it runs, or is told to run, more than one thread.
     pub(crate) fn is_wide(&self) -> bool {
         self.wide.load(Ordering::Relaxed)

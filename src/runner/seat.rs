@@ -145,7 +145,10 @@ impl<'a> EngineSeat<'a> {
 
     fn start_once(&mut self) -> Result<(), PlayerLost> {
         let began = Instant::now();
-        match self.try_start(began + self.bounds.startup) {
+        let tried = self.try_start(began + self.bounds.startup);
+        // Afterwards: by now it has read what it is given.
+        let changed = self.engine.changed_file().map(PlayerLost::NotStarted);
+        match changed.map_or(tried, Err) {
             Ok(()) => {
                 self.engine.failures.store(0, Ordering::Relaxed);
                 self.started_in = Some(began.elapsed());

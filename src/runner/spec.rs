@@ -257,6 +257,7 @@ impl PartialEngine {
                 directory,
                 environment: self.environment,
                 memory: self.memory,
+                frozen: Vec::new(),
             }),
             (None, Some(path)) => {
                 let unfit = [

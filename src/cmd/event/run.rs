@@ -90,8 +90,8 @@ pub(super) fn run(
         ),
         Ok(EventOutcome::NotStarted { game, why }) => (
             format!(
-                "paused at {game}: {why}; nothing is forfeited. See why it does not start here (`gate4k check`, \
-                 `gate4k run`), then `gate4k event run {file}` tries it again. Where the engine is at fault, \
+                "paused at {game}: {why}; nothing is forfeited. See why it does not start here (an entry by `gate4k \
+                 run`, another program by its own command), then `gate4k event run {file}` tries it again. Where the engine is at fault, \
                  `gate4k event forfeit {game} {file} --loser NAME --reason …` counts the game as lost by a crash (rule 6.2)"
             ),
             Exit::Undecided,

@@ -41,6 +41,32 @@ fn an_entry_plays_beside_trusted_engines_and_both_are_frozen() {
     assert!(code == 2 && told.contains("the file of E1 changed since it was frozen"), "{told}");
 }
 
+/// The run goes on with what was frozen, or not at all: a trusted engine that crashes is started anew from the disk.
+fn a_file_of_a_trusted_engine_that_is_replaced_in_a_run_stops_the_event() {
+    let own = "[[engine]]\nname = \"E2\"\ncmd = \"own\"\nargs = [\"net\"]\n";
+    let engines = engine(1, &["illegal@40"]) + own;
+    let event = event(&engines, "", &stage("Match", "match = { pairs = 2 }", ""));
+    event.write("net", "old");
+    let script = format!(
+        "#!/bin/sh\n[ -e begun ] && echo new > net\n: > begun\nexec '{}' crash@10 seed=2\n",
+        instant().display()
+    );
+    event.write("own", &script);
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(event.path("own"), executable).unwrap();
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 4 && told.contains("E2 does not start: "), "{told}");
+    assert!(told.contains("net changed since it was frozen: SHA-256"), "{told}");
+    let played = event.finished().len();
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("the file net of E2 changed since it was frozen"), "{told}");
+    event.write("net", "old");
+    fs::remove_file(event.path("begun")).unwrap();
+    // It is put back, and the next start of the script changes it once more.
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 4 && event.finished().len() > played, "{told}");
+}
+
 /// Engines of cutechess's file, named by the event file.
 fn engines_of_another_file_play_and_are_frozen_with_it() {
     let event =
@@ -229,6 +255,7 @@ fn an_endless_tie_pauses() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_entry_plays_beside_trusted_engines_and_both_are_frozen [Landlock],
+        slow a_file_of_a_trusted_engine_that_is_replaced_in_a_run_stops_the_event,
         slow engines_of_another_file_play_and_are_frozen_with_it,
         slow what_cannot_be_played_is_refused_with_a_word,
         slow who_crashes_too_often_is_out_and_the_rest_play_on,
