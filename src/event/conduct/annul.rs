@@ -4,6 +4,7 @@ use shakmaty::Color;
 
 use super::{Conductor, EventError};
 use crate::event::entrants::now;
+use crate::event::format::match_::MatchFormat;
 use crate::event::journal::record::{AfterAnnulment, Annulled, JournalRecord};
 use crate::event::recorder::ResumedGame;
 use crate::event::stage::StageFormat;
@@ -55,12 +56,15 @@ impl Conductor<'_> {
                 StageFormat::Of(of) => {
                     of.follows(state.started.seats.len(), state.past(), *later, at)
                 }
-                StageFormat::DoubleRoundRobins(_) | StageFormat::Pairs(_) => false,
+                StageFormat::Pairs(pairs) => {
+                    MatchFormat::until_decisive(*pairs, false).follows(later.round, at.round)
+                }
+                StageFormat::DoubleRoundRobins(_) => false,
             }
         });
         if let Some(later) = later {
             return Err(EventError::NotNow(format!(
-                "{id}: game {later} has begun, and its pairing followed from the result of this one; a game can be \
+                "{id}: game {later} has begun, and that it is played followed from the result of this one; a game can be \
                  annulled or played again until then"
             )));
         }

@@ -215,21 +215,23 @@ impl Knockout {
         Some(OpeningIndex(one.openings + pair % one.format.pairs.get() as usize))
     }
 
-    /// True if the players of match `later` depend on the result of match `from`; both are match numbers.
-    pub(crate) fn follows(&self, seats: usize, later: u32, from: u32) -> bool {
+    /// True if game `later` depends on the result of game `from`: by the players of its match, or as a further pair of the same match.
+    pub(crate) fn follows(&self, seats: usize, later: RoundGame, from: RoundGame) -> bool {
         let find = |bracket: KnockoutBracket, number: u32| {
             bracket.encounters.into_iter().find(|one| one.number == number)
         };
-        let Some(from) = find(self.bracket(seats, |one| Some(one.white)), from) else {
-            return false;
-        };
+        let found = find(self.bracket(seats, |one| Some(one.white)), from.round);
+        let Some(match_before) = found else { return false };
+        if later.round == from.round {
+            return match_before.format.follows(later.game, from.game);
+        }
         // The players of the later one if this side of the earlier one wins all its matches.
         let players = |winner: Seat| {
-            let wins = |one: &Encounter| one.black == winner && one.number >= from.number;
+            let wins = |one: &Encounter| one.black == winner && one.number >= from.round;
             let won = |one: &Encounter| Some(if wins(one) { winner } else { one.white });
-            find(self.bracket(seats, won), later).map(|one| (one.white, one.black))
+            find(self.bracket(seats, won), later.round).map(|one| (one.white, one.black))
         };
-        players(from.white) != players(from.black)
+        players(match_before.white) != players(match_before.black)
     }
 
     /// The pairs that each match was played on for since it was level, by its number.
@@ -536,9 +538,13 @@ mod tests {
             early: true,
             white_first: WhiteFirst::Lower,
         };
-        let follow = |from| (1..=8).filter(|later| format.follows(8, *later, from)).collect();
+        let first = |round| RoundGame { round, game: 1 };
+        let follow =
+            |from| (1..=8).filter(|later| format.follows(8, first(*later), first(from))).collect();
         let told: Vec<Vec<u32>> = [1, 3, 5, 6, 7, 8].map(follow).into();
         assert_eq!(told, [vec![5, 8], vec![6, 8], vec![7, 8], vec![7, 8], vec![], vec![]]);
+        let game = |game| RoundGame { round: 3, game };
+        assert!(format.follows(8, game(3), game(2)) && !format.follows(8, game(2), game(1)));
     }
 
     /// Seed 4 of four beats seed 1, whose place is the upper one of the final.

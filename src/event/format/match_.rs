@@ -64,6 +64,19 @@ impl MatchFormat {
         self.then.len()
     }
 
+    /// True if a game is of a later part than another: it is played because the parts before it are level. Games by their number, from 1.
+    pub(crate) fn follows(&self, later: u32, from: u32) -> bool {
+        let part = |game: u32| {
+            let mut pairs_before = game.saturating_sub(1) / 2;
+            self.parts().position(|(pairs, _)| {
+                let is_here = pairs_before < pairs;
+                pairs_before = pairs_before.saturating_sub(pairs);
+                is_here
+            })
+        };
+        part(later) > part(from)
+    }
+
     /// Returns the state after these results (seat 0's view, in order): the number of games that are sure to be due, or
     /// the winner; level where nothing is left to play.
     pub(crate) fn after(&self, results: &[GameResult]) -> MatchState {
@@ -247,6 +260,16 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_further_pair_follows_from_all_games_before_it() {
+        let one = MatchFormat::until_decisive(pairs(1), true);
+        for (later, from, follows) in
+            [(2, 1, false), (3, 1, true), (3, 2, true), (4, 3, false), (5, 4, true), (1, 3, false)]
+        {
+            assert_eq!(one.follows(later, from), follows, "{later} after {from}");
         }
     }
 

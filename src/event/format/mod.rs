@@ -138,7 +138,7 @@ impl Format {
         }
     }
 
-    /// True if the pairing of game `later` followed from the result of game `from`.
+    /// True if the pairing of game `later`, or that it is played at all, followed from the result of game `from`.
     pub(crate) fn follows(
         &self,
         seats: usize,
@@ -147,9 +147,10 @@ impl Format {
         from: RoundGame,
     ) -> bool {
         match self {
-            Format::RoundRobin(_) | Format::Match(_) => false,
+            Format::RoundRobin(_) => false,
+            Format::Match(format) => format.follows(later.round, from.round),
             Format::Swiss(_) | Format::Dutch(_) => later.round > from.round,
-            Format::Knockout(format) => format.follows(seats, later.round, from.round),
+            Format::Knockout(format) => format.follows(seats, later, from),
             Format::Playoff(format) => format.follows(seats, past, later.round, from.round),
         }
     }
