@@ -32,6 +32,34 @@ impl Standings {
             }
             start = end;
         }
+        self.order_columns(&columns);
+    }
+
+    /// Gives the engines the places of these groups, the best first, whatever their points: in a bracket its matches rank. Engines that
+    /// play no more keep their place, behind the others.
+    pub(crate) fn place_by(&mut self, ranking: &[Vec<String>]) {
+        let group_of = |row: &StandingsRow| {
+            let named = |group: &Vec<String>| group.contains(&row.engine.name);
+            let is_ranked = row.place.rank().is_some();
+            ranking.iter().position(named).filter(|_| is_ranked).unwrap_or(usize::MAX)
+        };
+        let groups: Vec<usize> = self.rows.iter().map(group_of).collect();
+        let mut columns: Vec<usize> = (0..self.rows.len()).collect();
+        columns.sort_by_key(|column| groups[*column]);
+        self.rows.sort_by_key(group_of);
+        let mut rank = 1;
+        for rows in self.rows.chunk_by_mut(|a, b| group_of(a) == group_of(b)) {
+            let tied = rows.len() > 1;
+            for row in rows.iter_mut().filter(|row| row.place.rank().is_some()) {
+                row.place = Place::Ranked { rank, tied, by: None };
+            }
+            rank += rows.len() as u32;
+        }
+        self.order_columns(&columns);
+    }
+
+    /// Brings each row's results into the order that the rows have now: `columns` are their places before.
+    fn order_columns(&mut self, columns: &[usize]) {
         for row in &mut self.rows {
             let mut cells = std::mem::take(&mut row.results);
             row.results =
@@ -77,5 +105,17 @@ mod tests {
         };
         assert_eq!([0, 1, 2, 3].map(row), [".101", "0.11", "10.1", "000."]);
         assert_eq!(table.ties().count(), 0);
+    }
+
+    #[test]
+    fn places_of_matches_go_before_points() {
+        let mut table = standings("a-b 1, b-a 1, a-b 1, c-d 1, a-c 0", "swiss");
+        assert_eq!(table.rows[0].engine.name, "a");
+        let groups = [&["c"][..], &["a"], &["b", "d", "another"]];
+        table.place_by(&groups.map(|group| group.iter().map(|&name| name.to_owned()).collect()));
+        assert_eq!(told(&table), "1 c 2, 2 a 2, 3= b 1, 3= d 0");
+        let row =
+            |row: usize| -> Vec<usize> { table.rows[row].results.iter().map(Vec::len).collect() };
+        assert_eq!([0, 1, 2, 3].map(row), [[0, 1, 0, 1], [1, 0, 3, 0], [0, 3, 0, 0], [1, 0, 0, 0]]);
     }
 }

@@ -2,6 +2,7 @@
 //! the ties that are left.
 
 use super::config::EventConfig;
+use super::format::{Format, Next};
 use super::ledger::Ledger;
 use super::stage::{Stage, StageFormat};
 use super::standings::Standings;
@@ -15,6 +16,12 @@ pub(crate) fn of(config: &EventConfig, ledger: &Ledger, number: usize) -> Option
     let later = config.stages.iter().find(|later| later.breaks_ties_of == Some(number));
     table.settled_by = later.map(|later| later.name.clone());
     table.to_be_decided = to_be_decided(stage, &table);
+    if let StageFormat::Of(Format::Knockout(_) | Format::Playoff(_)) = &stage.format {
+        table.is_of_matches = true;
+        if let Next::Over(_) = stage.next(state.started.seats.len(), state.past()) {
+            table.place_by(&stage.ranking(&table, state));
+        }
+    }
     Some(table)
 }
 

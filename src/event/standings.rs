@@ -34,6 +34,8 @@ pub struct Standings {
     pub(crate) format: Option<&'static str>,
     /// True if a tie between its two engines is played on, and no tie-break asked (rule 3.2).
     pub(crate) is_played_on: bool,
+    /// True if matches rank its engines (a bracket, a playoff): no tie-break was asked, and while it is played its order says little.
+    pub(crate) is_of_matches: bool,
     /// The shared places whose engines the organisers have to tell apart, whatever the chain says of ties that it leaves.
     pub(crate) to_be_decided: Vec<u32>,
     /// The later stage that its other ties go to, as far as something follows from them.
@@ -241,6 +243,7 @@ impl Standings {
             progress: EventProgress::of(field),
             format: None,
             is_played_on,
+            is_of_matches: false,
             to_be_decided: Vec::new(),
             settled_by: None,
         }

@@ -86,9 +86,7 @@ impl Engine {
     /// The change of a file that may not change as long as it plays, in words.
     pub(super) fn changed_file(&self) -> Option<String> {
         match &self.start {
-            EngineStart::Trusted(program) => {
-                program.frozen.iter().find_map(|file| file.change())
-            }
+            EngineStart::Trusted(program) => program.frozen.iter().find_map(|file| file.change()),
             EngineStart::Entry(..) => None,
         }
     }

@@ -120,7 +120,7 @@ pub(super) fn run(
         }
         Ok(EventOutcome::Tied { stage, engines, decide }) => (
             format!(
-                "{stage}: {} are tied after every tie-break, and {decide}: {}, the best first, then run again",
+                "{stage}: {} are tied, and {decide}: {}, the best first, then run again",
                 all(&engines),
                 decide_command(&config.path, &engines)
             ),

@@ -504,9 +504,13 @@ fn nobody(stage: &Stage) -> EventError {
 
 /// Describes a tie that the organisers have to decide: every figure of the chain, the same for all tied engines.
 fn level(standings: &Standings, tied: &[String]) -> String {
-    let row = standings.rows.iter().find(|row| tied.contains(&row.engine.name));
+    let mut rows = standings.rows.iter().filter(|row| tied.contains(&row.engine.name));
     // Without a game here, they are level by the stage before.
-    let Some(row) = row else { return format!("{} are level in everything", all(tied)) };
+    let Some(row) = rows.next() else { return format!("{} are level in everything", all(tied)) };
+    if rows.any(|other| other.points != row.points || other.figures != row.figures) {
+        // No tie-break was asked.
+        return format!("{} share a place by their matches", all(tied));
+    }
     let figures: Vec<String> = standings
         .chain
         .criteria

@@ -136,7 +136,11 @@ fn headline(standings: &Standings) -> String {
 fn notes(standings: &Standings) -> Vec<String> {
     let mut notes = Vec::new();
     for rows in standings.rows.windows(2) {
-        if let Place::Ranked { by: Some(by), .. } = rows[1].place {
+        // Engines that share a place have its tie-break in common: it parted them from those above.
+        if let Place::Ranked { by: Some(by), .. } = rows[1].place
+            && rows[0].place.rank() != rows[1].place.rank()
+            && !standings.is_of_matches
+        {
             notes.push(format!(
                 "{} before {}, both {}: {}",
                 rows[0].engine.name,
@@ -146,7 +150,7 @@ fn notes(standings: &Standings) -> Vec<String> {
             ));
         }
     }
-    for rows in standings.ties() {
+    for rows in standings.ties().filter(|_| !standings.is_of_matches) {
         let names: Vec<&str> = rows.iter().map(|row| row.engine.name.as_str()).collect();
         notes.push(format!(
             "{} are tied on place {}{}: {}",
@@ -155,6 +159,9 @@ fn notes(standings: &Standings) -> Vec<String> {
             if standings.is_played_on { "" } else { ", level in every tie-break" },
             standings.tie_goes_to(rows[0].place)
         ));
+    }
+    if standings.is_of_matches {
+        notes.push("its matches decide the places, not the points".to_owned());
     }
     for row in &standings.rows {
         if row.place == Place::Disqualified {
@@ -213,6 +220,18 @@ mod tests {
                 "a, b and c are tied on place 1, level in every tie-break: they share the place",
                 "1 game without a result: not counted"
             ]
+        );
+    }
+
+    #[test]
+    fn engines_that_share_a_place_are_not_told_to_be_parted() {
+        let notes = notes(&standings("a-x 1, b-x =, x-b =, c-x =, x-c =", "swiss"));
+        let parted: Vec<_> = notes.iter().filter(|note| note.contains(" before ")).collect();
+        assert_eq!(parted.len(), 1, "{notes:?}");
+        assert!(parted[0].starts_with("a before b, both 1"), "{notes:?}");
+        assert!(
+            notes.iter().any(|note| note.starts_with("b and c are tied on place 3")),
+            "{notes:?}"
         );
     }
 
