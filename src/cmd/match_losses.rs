@@ -23,7 +23,7 @@ impl LossLimit {
         *lost += 1;
         (*lost == self.most.get()).then(|| {
             let games = counted(*lost, "game");
-            format!("{name} was lost in {games}, as many as --strikes allows: no other game begins")
+            format!("{name} was lost in {games}, as many as --strikes allows: the match ends with the games that have begun")
         })
     }
 

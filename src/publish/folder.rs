@@ -10,7 +10,7 @@ use super::{Destination, Failure, RetryValue};
 use crate::event::broadcast::{EventChanges, Follower};
 use crate::event::config::EventConfig;
 use crate::files::write::{make_folder, replace};
-use crate::model::text::{sha256, shown};
+use crate::model::text::{escape, sha256, shown};
 use crate::view::site::{File, Site, SiteKind};
 use crate::view::tcec::{ChangedGames, Tcec};
 
@@ -34,13 +34,26 @@ pub(crate) struct Folder {
     seen: Option<(u64, u64)>,
 }
 
+/// The file that names the event whose files a directory has: two events in one would take each other's away.
+const OWNER: &str = ".gate4k-event";
+
 impl Folder {
-    /// Makes the directory.
+    /// Makes the directory, for the event of a name.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub(crate) fn open(dir: &Path, form: FolderForm) -> io::Result<Folder> {
+    /// When it cannot be made, or has the files of another event.
+    pub(crate) fn open(dir: &Path, form: FolderForm, event: &str) -> io::Result<Folder> {
         make_folder(dir)?;
+        match std::fs::read_to_string(dir.join(OWNER)) {
+            Ok(other) if other != event => {
+                return Err(io::Error::other(format!(
+                    "it has the files of another event, {}; name another folder, or empty this one",
+                    escape(other.as_bytes(), 100)
+                )));
+            }
+            Ok(_) => {}
+            Err(_) => replace(&dir.join(OWNER), event)?,
+        }
         Ok(Folder { dir: dir.to_owned(), form, written: BTreeMap::new(), seen: None })
     }
 
@@ -93,7 +106,7 @@ impl Destination for Folder {
         event: &Follower,
         changes: &EventChanges,
     ) -> Result<(), Failure> {
-        let files = match self.form {
+        let mut files = match self.form {
             FolderForm::Site => pages(config, event, changes),
             FolderForm::Tcec => {
                 let games = match changes.is_anew {
@@ -103,6 +116,7 @@ impl Destination for Folder {
                 Tcec { config, broadcast: &event.broadcast, now: SystemTime::now() }.files(games)
             }
         };
+        files.push((OWNER.into(), config.event.clone()));
         self.write(files).map_err(|error| Failure {
             words: format!("cannot write to it: {error}; make room, or give it back"),
             after: Duration::from_secs(1),
@@ -143,7 +157,7 @@ mod tests {
     fn a_file_is_written_when_it_changes_and_all_of_them_to_another_directory() {
         let dir = tempfile::tempdir().unwrap();
         let own = dir.path().join("published");
-        let mut folder = Folder::open(&own, FolderForm::Tcec).unwrap();
+        let mut folder = Folder::open(&own, FolderForm::Tcec, "E").unwrap();
         folder.write(files("1")).unwrap();
         std::fs::write(own.join("a.json"), "changed by another").unwrap();
         folder.write(files("2")).unwrap();
@@ -159,12 +173,21 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_is_of_one_event() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = |event| Folder::open(dir.path(), FolderForm::Site, event);
+        open("One").unwrap();
+        assert!(open("Other").unwrap_err().to_string().contains("another event, One"));
+        open("One").unwrap();
+    }
+
+    #[test]
     fn a_file_that_cannot_be_written_leaves_nothing_half_done_and_comes_later() {
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::open(dir.path(), FolderForm::Site).unwrap();
+        let mut folder = Folder::open(dir.path(), FolderForm::Site, "E").unwrap();
         std::fs::create_dir(dir.path().join("a.json")).unwrap();
         assert!(folder.write(files("1")).is_err());
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
         std::fs::remove_dir(dir.path().join("a.json")).unwrap();
         folder.write(files("1")).unwrap();
         assert_eq!(std::fs::read_to_string(dir.path().join("games/b.json")).unwrap(), "1");

@@ -20,7 +20,7 @@ pub(super) struct Publishing(Vec<Publisher>);
 impl Publishing {
     pub(super) fn start(config: &EventConfig, asked: &[Publish]) -> anyhow::Result<Publishing> {
         let places: Vec<Box<dyn Destination>> =
-            asked.iter().map(place).collect::<Result<_, _>>()?;
+            asked.iter().map(|place| open(config, place)).collect::<Result<_, _>>()?;
         let start =
             |place| Publisher::start(config, place, note).context("a thread to publish the event");
         Ok(Publishing(places.into_iter().map(start).collect::<Result<_, _>>()?))
@@ -38,10 +38,10 @@ impl Publishing {
     }
 }
 
-fn place(asked: &Publish) -> anyhow::Result<Box<dyn Destination>> {
+fn open(config: &EventConfig, asked: &Publish) -> anyhow::Result<Box<dyn Destination>> {
     let folder = |dir: &std::path::Path, form| -> anyhow::Result<Box<dyn Destination>> {
-        let opened = Folder::open(dir, form);
-        let folder = opened.with_context(|| format!("cannot make {}", shown(dir)))?;
+        let opened = Folder::open(dir, form, &config.event);
+        let folder = opened.with_context(|| format!("cannot publish to {}", shown(dir)))?;
         Ok(Box::new(folder))
     };
     match asked {

@@ -310,7 +310,7 @@ fn a_place_that_cannot_be_told_is_named_before_the_first_game() {
     for (what, token, address, words) in [
         ("nowhere", "", "", "dir=DIR, tcec=DIR or lichess=ROUND"),
         ("dir=", "", "", "dir=DIR, tcec=DIR or lichess=ROUND"),
-        ("dir=file/below", "", "", "cannot make file/below"),
+        ("dir=file/below", "", "", "cannot publish to file/below"),
         ("lichess=abCD1234", "", "", "GATE4K_LICHESS_TOKEN"),
         ("lichess=../abCD", TOKEN, "", "is no round of a broadcast"),
         ("lichess=abCD1234", TOKEN, "http://example.org", "write https://HOST"),
