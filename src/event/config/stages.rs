@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::super::format;
 use super::super::journal::record::Previous;
-use super::super::plan::formats::{RawFormat, RawTies, chain, format as planned, ties_of};
+use super::super::plan::formats::{RawFormat, chain, format as planned, ties_of};
 use super::super::schedule::BookPolicy;
 use super::super::stage::{PlacesTaken, SeatDraw, Stage, StageFormat, Updates};
 use super::super::terms::{StageTerms, plain};
@@ -246,10 +246,7 @@ fn stage(
         return Err((one.promote.map_or(span, |promote| promote.span()), what));
     }
     let chain = match &one.tie_breaks {
-        Some(ties) => match ties.get_ref() {
-            RawTies::Named(name) => chain(name, ties.span())?,
-            _ => ties_of(ties)?,
-        },
+        Some(ties) => ties_of(ties)?,
         None if matches!(&format, StageFormat::Of(format) if format.ranks()) => {
             chain("4k", span.clone())?
         }

@@ -95,7 +95,7 @@ pub(super) struct RawPlanStage {
     pub(super) seating: Option<Seating>,
     pub(super) draw: Option<Spanned<SeatDraw>>,
     pub(super) ties: Option<Spanned<RawTies>>,
-    pub(super) tie_breaks: Option<Spanned<String>>,
+    pub(super) tie_breaks: Option<Spanned<RawTies>>,
     pub(super) promote: Option<NonZeroU32>,
     pub(super) book: Option<OneOrMore>,
     pub(super) book_policy: Option<RawPolicy>,

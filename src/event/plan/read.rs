@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::super::stage::SeatDraw;
 use super::super::tiebreak::CHAINS;
-use super::formats::{chain, format, ties_of};
+use super::formats::{format, ties_of};
 use super::raw::{Raw, RawEngine, RawPlanStage};
 use super::{EventPlan, PlaceSource, PlannedStage, RecordedTerms, Seating, Variant};
 use crate::files::settings::{SettingsError, SettingsKind};
@@ -114,10 +114,9 @@ fn planned(
         tied,
         // Engines that the file names for a stage play beside those that come to it.
         invited: raw.invited || raw.engines.is_some_and(|engines| !engines.is_empty()),
-        chain: match (raw.ties, raw.tie_breaks) {
-            (Some(ties), _) => ties_of(&ties)?,
-            (None, Some(name)) => chain(name.get_ref(), name.span())?,
-            (None, None) => &CHAINS[0],
+        chain: match raw.ties.or(raw.tie_breaks) {
+            Some(ties) => ties_of(&ties)?,
+            None => &CHAINS[0],
         },
         terms: RecordedTerms {
             crash_limit: raw.terms.crash_limit.or(crash_limit),
@@ -148,9 +147,11 @@ mod tests {
         assert_eq!(plan.stages[1].chain.name, "frd");
         assert_eq!(plan.stages[0].tags, [["A"]]);
         let text = LEAGUE.replace("\"frd\"", "[\"wins\", \"crashes\", \"shared\"]");
-        let plan = EventPlan::parse(&text).unwrap();
-        assert_eq!(plan.stages[1].chain.criteria, [Criterion::Wins, Criterion::Crashes]);
-        assert_eq!(plan.stages[1].chain.rest, TiedRest::Shared);
+        for text in [text.replace("ties =", "tie-breaks ="), text] {
+            let plan = EventPlan::parse(&text).unwrap();
+            assert_eq!(plan.stages[1].chain.criteria, [Criterion::Wins, Criterion::Crashes]);
+            assert_eq!(plan.stages[1].chain.rest, TiedRest::Shared);
+        }
     }
 
     #[test]
