@@ -86,11 +86,27 @@ pub(crate) fn decide(
         };
         if both(&|eval| bounds.win.is_passed(eval)) {
             let ending = GameEnding::win(Color::White, Termination::WinByEval);
-            return over("6.1.2", &format!("both above +{}, White wins", bounds.win), ending);
+            return over(
+                "6.1.2",
+                &format!(
+                    "both {} +{}, White wins",
+                    bounds.win.beyond("above", "at least"),
+                    bounds.win
+                ),
+                ending,
+            );
         }
         if both(&|eval| bounds.win.is_passed(eval.saturating_neg())) {
             let ending = GameEnding::win(Color::Black, Termination::WinByEval);
-            return over("6.1.2", &format!("both below -{}, Black wins", bounds.win), ending);
+            return over(
+                "6.1.2",
+                &format!(
+                    "both {} -{}, Black wins",
+                    bounds.win.beyond("below", "at most"),
+                    bounds.win
+                ),
+                ending,
+            );
         }
         if both(&|eval| bounds.draw.holds(eval)) && moment.plies / 2 >= MOVES {
             let ending = GameEnding::draw(Termination::DrawByEval);

@@ -84,6 +84,14 @@ impl Bound {
         eval > self.pawns || self.itself == Itself::Within && eval == self.pawns
     }
 
+    /// The word for what is beyond it: with the bound itself, or without.
+    pub(crate) fn beyond(self, without: &'static str, within: &'static str) -> &'static str {
+        match self.itself {
+            Itself::Within => within,
+            Itself::Without => without,
+        }
+    }
+
     /// True if an evaluation, in hundredths of a pawn, is no further from level.
     pub(crate) fn holds(self, eval: i32) -> bool {
         let size = eval.saturating_abs();
