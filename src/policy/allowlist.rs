@@ -366,6 +366,11 @@ impl Allowlist {
         self.helpers.iter().find(|helper| &*helper.name == name)
     }
 
+    /// True for a helper that may be started with certain arguments alone.
+    pub(crate) fn has_fixed_arguments(&self, name: &str) -> bool {
+        self.helper(name).is_some_and(|helper| !helper.arguments.is_empty())
+    }
+
     /// The helpers that may run somewhere below `name`, directly or through one another.
     #[must_use]
     pub(crate) fn helpers_of(&self, name: &str) -> Vec<&Helper> {

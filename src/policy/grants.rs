@@ -118,7 +118,9 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
     read.extend(needs.libraries);
     links.extend(needs.links);
 
+    let has_arguments = |program: &&FoundProgram| list.has_fixed_arguments(&program.name);
     let grants = Grants {
+        with_arguments: found.iter().filter(has_arguments).map(|f| f.real.clone()).collect(),
         read: outermost(read),
         execute: execute.into_iter().collect(),
         list: names_only.into_iter().collect(),

@@ -338,6 +338,10 @@ impl Programs for Toolchain {
         (decision.class, decision.name)
     }
 
+    fn has_fixed_arguments(&self, helper: &str) -> bool {
+        self.list.has_fixed_arguments(helper)
+    }
+
     fn serves_library(&self, seen: &SeenProgram) -> Option<String> {
         let real = seen.real.as_ref().filter(|_| !seen.own && !seen.script)?;
         let known = seen.inode.and_then(|inode| self.known.get(&inode)).cloned();

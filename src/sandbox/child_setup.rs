@@ -63,6 +63,11 @@ pub(super) struct HostReady {
 }
 
 impl HostReady {
+    /// The host's directories outside the system's that are bound at their own path.
+    pub(super) fn bound(&self) -> &[PathBuf] {
+        &self.more
+    }
+
     pub(super) fn new(host: HostSettings) -> HostReady {
         let granted = host.grants.read.iter().chain(&host.grants.execute).map(|path| {
             if path.is_dir() { path.clone() } else { path.parent().unwrap_or(path).to_owned() }

@@ -110,6 +110,10 @@ pub trait Programs: Send + Sync {
         seen: &SeenProgram,
         above: &[(String, ProgramClass)],
     ) -> (ProgramClass, String);
+    /// True for a helper that may be started with certain arguments alone.
+    fn has_fixed_arguments(&self, _helper: &str) -> bool {
+        false
+    }
     /// The name of a program that a library in its starter's memory starts by itself.
     fn serves_library(&self, _seen: &SeenProgram) -> Option<String> {
         None

@@ -316,15 +316,20 @@ impl SandboxedProcess {
             above = exec.by;
         }
         let (mut class, mut name) = self.programs.classify(seen, &above_it);
+        // Code of the entry's own has started it, in the memory of the program that may. Where the arguments are fixed, it does what it
+        // would do for that program.
+        let is_by_own_code =
+            |helper: &str| raw.own_code && !self.programs.has_fixed_arguments(helper);
         if seen.own && seen.script {
             // The program that reads a script of the entry's own must be allowed as well.
             let (its_class, its_name) = self.programs.classify(&interpreter(seen), &above_it);
-            if its_class == ProgramClass::Refused {
-                (class, name) = (its_class, its_name);
+            if its_class == ProgramClass::Refused
+                || its_class == ProgramClass::Helper && is_by_own_code(&its_name)
+            {
+                (class, name) = (ProgramClass::Refused, its_name);
             }
         }
-        if class == ProgramClass::Helper && raw.own_code {
-            // Code of the entry's own has started it, in the memory of the program that may.
+        if class == ProgramClass::Helper && is_by_own_code(&name) {
             class = ProgramClass::Refused;
         }
         let refused = class == ProgramClass::Refused;

@@ -77,7 +77,7 @@ impl StartRequest {
             (Some(dirs), _) => (EntryFiles::on_host(dirs.top.path()), dirs.into_workspace()),
             (None, Some(root)) => {
                 let root = File::from(root);
-                (EntryFiles::inside(&root), Workspace::Inside(root))
+                (EntryFiles::inside(&root), Workspace::Inside(root, host.bound().to_vec()))
             }
             (None, None) => {
                 return Err(setup("receiving the new root")(io::Error::other("none was sent")));
@@ -86,7 +86,8 @@ impl StartRequest {
         let files = files.map_err(setup("looking at the entry's root"))?;
         let us = std::process::id() as i32;
         let path = host.host.path.clone();
-        let tracer = Tracer::new(&shared, entry, us, files, path, host.host.tasks);
+        let bound = host.host.grants.bound();
+        let tracer = Tracer::new(&shared, entry, us, files, path, bound, host.host.tasks);
         drop(group);
         if report.send(Ok(workspace)).is_err() {
             // Nobody waits for it any more, and nobody will let it run.

@@ -1,5 +1,6 @@
 //! What compilers and interpreters do by themselves, and what an entry may not do in their name.
 
+use crate::outcome::Outcome;
 use crate::test_folder::{TestFolder, fixture};
 use crate::trials::Test;
 
@@ -37,6 +38,7 @@ fn an_interpreter_starts_its_own_programs_by_its_own_words() {
         ("asks", "import ctypes.util\nctypes.util.find_library('m')", true),
         ("lists", "import subprocess\nsubprocess.run(['/sbin/ldconfig', '-N'], stdout=-3)", false),
         ("names", "import subprocess\nsubprocess.run(['uname', '-a'], stdout=-3)", false),
+        ("owns", OWN_LIBRARY, true),
         ("packages", "import pkgutil\nlist(pkgutil.iter_modules())", true),
     ] {
         folder.write(format!("{name}/engine"), format!("#!/usr/bin/python3\n{before}\n{engine}"));
@@ -45,6 +47,25 @@ fn an_interpreter_starts_its_own_programs_by_its_own_words() {
         let failed: Vec<_> = findings.iter().filter(|found| found["status"] == "fail").collect();
         assert_eq!(failed.is_empty(), passes, "{name}: {failed:#?}");
     }
+}
+
+/// A Python program that has a library of its own in its memory, when it asks for another one.
+const OWN_LIBRARY: &str = "import ctypes, ctypes.util, os, subprocess, tempfile
+with tempfile.TemporaryDirectory() as d:
+    open(d + '/a.c', 'w').write('int f(void) { return 1; }')
+    subprocess.run(['cc', '-shared', '-o', d + '/a.so', d + '/a.c'])
+    ctypes.CDLL(d + '/a.so')
+    ctypes.util.find_library('m')";
+
+/// The directory of a command that lies below /tmp is bound there, and is no file that the entry leaves.
+fn a_command_below_tmp_is_nothing_that_an_entry_leaves() {
+    let folder = TestFolder::new();
+    folder.copy("accept/python3", "entry");
+    folder.write("bin/rustc", "#!/bin/sh\n");
+    let path = format!("/usr/bin:/bin:{}", folder.path("bin").display());
+    let mut command = folder.command(&["check", "-q", "--quick", "entry"]);
+    let done = Outcome::of(command.env("PATH", path));
+    assert!(done.out.starts_with("accepted"), "{done:?}");
 }
 
 /// gold lists the directories that it searches, and gives up where it may not.
@@ -62,6 +83,7 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_file_of_its_own_can_be_locked_and_no_other [Landlock, Python3],
         slow an_interpreter_starts_its_own_programs_by_its_own_words [Landlock, Python3],
+        slow a_command_below_tmp_is_nothing_that_an_entry_leaves [Landlock, Python3],
         slow a_linker_that_lists_the_directories_of_libraries_links [Landlock, Gold]
     ]
 }

@@ -23,7 +23,7 @@ const NAMES: &[(i64, &str)] = arch::names!(
     SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2 SYS_mbind SYS_madvise SYS_process_madvise SYS_statx
     SYS_sched_getaffinity SYS_sched_getscheduler SYS_sched_getparam SYS_sched_getattr SYS_sched_rr_get_interval
     SYS_getpgid SYS_getsid SYS_getpriority SYS_ioprio_get
-    SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_timer_create SYS_sync SYS_syncfs SYS_futex
+    SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_timer_create SYS_sync SYS_syncfs SYS_futex SYS_close_range
 );
 
 /// Set in the numbers of the x32 table.
@@ -42,6 +42,8 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             447 => "memfd_secret (i386)".into(),
             55 | 221 => fcntl(call).to_owned() + " (i386)",
             143 => "flock (i386)".into(),
+            62 => "ustat (i386)".into(),
+            436 => "close_range(CLOSE_RANGE_UNSHARE) (i386)".into(),
             117 => "ipc (i386)".into(),
             219 => madvise("madvise", call.args[2]) + " (i386)",
             366 => "setsockopt(a filter) (i386)".into(),
@@ -87,6 +89,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         Some("futex") => "futex(FUTEX_REQUEUE)".into(),
         Some("getsockopt") => "getsockopt(a cookie)".into(),
         Some("fcntl") => fcntl(call).into(),
+        Some("close_range") => "close_range(CLOSE_RANGE_UNSHARE)".into(),
         Some("mbind") => "mbind(MPOL_MF_MOVE)".into(),
         Some("setsockopt") => "setsockopt(a filter)".into(),
         Some("madvise") => madvise("madvise", call.args[2]),
@@ -102,6 +105,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
 
 fn madvise(name: &str, advice: u64) -> String {
     match advice as u32 {
+        21 => format!("{name}(MADV_PAGEOUT)"),
         25 => format!("{name}(MADV_COLLAPSE)"),
         _ => format!("{name}(MADV_MERGEABLE)"),
     }

@@ -17,7 +17,7 @@ use libc::{
 };
 
 use crate::sandbox::filter::arch::{
-    self, CallTable, MEMFD_SECRET, OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS,
+    self, CLOSE_RANGE, CallTable, MEMFD_SECRET, OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS,
 };
 use crate::sandbox::filter::stop::{COMPAT, StoppedCall};
 
@@ -94,6 +94,8 @@ const MADV_MERGEABLE: u32 = libc::MADV_MERGEABLE as u32;
 /// Makes a huge page of a file in memory, of which one byte on its way through a pipe then keeps all. Others of the kernel's ways to huge
 /// pages are the administrator's to open for such files.
 const MADV_COLLAPSE: u32 = 25;
+/// Takes the pages of a file out of memory, of one that the user owns for everybody: how long another entry's first read takes tells it.
+const MADV_PAGEOUT: u32 = libc::MADV_PAGEOUT as u32;
 /// setsockopt(2): filters of the entry's own on a socket, classic and eBPF, for itself and for its group. The kernel's room for them is
 /// one for the whole host, and the sandbox's own filter comes from there.
 const SOCKET_FILTERS: [u32; 4] = [26, 50, 51, 52];
@@ -251,6 +253,7 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         denied(table.clone, When::Bits(0, REFUSED_CLONES)),
         // A thread with descriptors of its own could hide files in memory there.
         denied(table.clone, When::Some(0, libc::CLONE_THREAD as u32, libc::CLONE_FILES as u32)),
+        denied(CLOSE_RANGE, When::Bits(2, libc::CLOSE_RANGE_UNSHARE)),
         denied(table.ioctl, When::Is(1, TIOCSTI)),
         denied(table.ioctl, When::Is(1, TIOCLINUX)),
         denied(table.ioctl, When::Is(1, FIOSETOWN)),
@@ -262,8 +265,10 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         denied(table.prctl, When::Is(0, PR_SET_MEMORY_MERGE)),
         denied(table.madvise, When::Is(2, MADV_MERGEABLE)),
         denied(table.madvise, When::Is(2, MADV_COLLAPSE)),
+        denied(table.madvise, When::Is(2, MADV_PAGEOUT)),
         denied(PROCESS_MADVISE, When::Is(3, MADV_MERGEABLE)),
         denied(PROCESS_MADVISE, When::Is(3, MADV_COLLAPSE)),
+        denied(PROCESS_MADVISE, When::Is(3, MADV_PAGEOUT)),
         denied(table.statx, When::Bits(3, UNIQUE_MOUNT)),
     ];
     rules.extend(TELL_MOUNTS.map(|number| denied(number, When::Always)));

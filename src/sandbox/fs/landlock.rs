@@ -4,8 +4,9 @@
 //! because what can be read can be used (facts of the rules against the kernel: ld.so runs any ELF that
 //! it can read). <https://docs.kernel.org/userspace-api/landlock.html>
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -28,6 +29,8 @@ const NEWEST: ABI = ABI::V10;
 pub(crate) struct Grants {
     /// Program files that may be executed (and read).
     pub(crate) execute: Vec<PathBuf>,
+    /// Those of them that may be started with certain arguments alone: no two of their starts are alike.
+    pub(crate) with_arguments: Vec<PathBuf>,
     /// Files and directory trees that may be read.
     pub(crate) read: Vec<PathBuf>,
     /// Directories whose names may be listed, without the right to read what is in them.
@@ -36,6 +39,14 @@ pub(crate) struct Grants {
     pub(crate) devices: Vec<PathBuf>,
     /// Device files whose driver may be spoken to as well (ioctl).
     pub(crate) accelerators: Vec<PathBuf>,
+}
+
+impl Grants {
+    /// Device and inode of the programs that may be started with certain arguments alone, as they are now.
+    pub(in crate::sandbox) fn bound(&self) -> HashSet<(u64, u64)> {
+        let found = self.with_arguments.iter().filter_map(|path| std::fs::metadata(path).ok());
+        found.map(|file| (file.dev(), file.ino())).collect()
+    }
 }
 
 /// The rights that this kernel and this program know: any other is refused by the kernel, not left out.

@@ -43,8 +43,8 @@ pub(in crate::sandbox) struct Dirs {
 /// Where the workspace is found when the run is over.
 #[derive(Debug)]
 pub(in crate::sandbox) enum Workspace {
-    /// In the namespace's root, held by a descriptor.
-    Inside(File),
+    /// In the namespace's root, held by a descriptor, with the directories of the host that are bound at their own path there.
+    Inside(File, Vec<PathBuf>),
     /// In a directory of the host.
     OnHost(
         #[expect(dead_code, reason = "removes the directories when dropped")] Dirs,
@@ -56,7 +56,7 @@ impl Workspace {
     /// HOME as reports show it.
     pub(in crate::sandbox) fn home(&self) -> &'static str {
         match self {
-            Workspace::Inside(_) => HOME,
+            Workspace::Inside(..) => HOME,
             Workspace::OnHost(..) => "$HOME",
         }
     }
@@ -64,14 +64,14 @@ impl Workspace {
     /// The file system that is the entry's alone, where it has one.
     pub(in crate::sandbox) fn own_file_system(&self) -> Option<File> {
         match self {
-            Workspace::Inside(root) => root.try_clone().ok(),
+            Workspace::Inside(root, _) => root.try_clone().ok(),
             Workspace::OnHost(..) => None,
         }
     }
 
     pub(in crate::sandbox) fn watched(&self) -> Vec<WatchedDirectory> {
         match self {
-            Workspace::Inside(root) => {
+            Workspace::Inside(root, bound) => {
                 let base = PathBuf::from(format!("/proc/self/fd/{}", root.as_raw_fd()));
                 WORKSPACE
                     .iter()
@@ -79,6 +79,7 @@ impl Workspace {
                         real: base.join(dir.trim_start_matches('/')),
                         inside: PathBuf::from(dir),
                         shown: PathBuf::from(dir),
+                        bound: bound.clone(),
                     })
                     .collect()
             }
@@ -96,6 +97,8 @@ pub(in crate::sandbox) struct WatchedDirectory {
     pub(in crate::sandbox) inside: PathBuf,
     /// Its name in reports.
     pub(in crate::sandbox) shown: PathBuf,
+    /// Directories of the host that are bound there, as the entry names them: they and those above them are not the entry's.
+    pub(in crate::sandbox) bound: Vec<PathBuf>,
 }
 
 /// A name that carries no information.
@@ -174,7 +177,12 @@ impl Dirs {
             .iter()
             .map(|name| {
                 let real = self.top.path().join(name);
-                WatchedDirectory { inside: real.clone(), real, shown: shown(name) }
+                WatchedDirectory {
+                    inside: real.clone(),
+                    real,
+                    shown: shown(name),
+                    bound: Vec::new(),
+                }
             })
             .collect();
         Workspace::OnHost(self, watched)

@@ -67,7 +67,11 @@ pub(in crate::sandbox) fn scan(
             };
             let inner = path.strip_prefix(place.real.join(".")).unwrap_or(path);
             let shown = place.shown.join(inner);
-            let made_by = made_by(&place.inside.join(inner));
+            let inside = place.inside.join(inner);
+            if kind == "directory" && place.bound.iter().any(|bound| bound.starts_with(&inside)) {
+                continue;
+            }
+            let made_by = made_by(&inside);
             let text = escape(shown.as_os_str().as_bytes(), 300);
             // The target of a link, or a file that cannot be read, could say anything.
             let exempt = match (kind, head(path)) {
@@ -119,15 +123,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(".hidden"), b"12345").unwrap();
         std::fs::create_dir(dir.path().join("d")).unwrap();
+        std::fs::create_dir_all(dir.path().join("made/for/it")).unwrap();
         std::os::unix::fs::symlink("/nowhere", dir.path().join("d/l")).unwrap();
         let watched = [WatchedDirectory {
             real: dir.path().to_owned(),
             inside: "/t".into(),
             shown: "/tmp".into(),
+            bound: vec!["/t/made/for/it".into()],
         }];
         let left = scan(&watched, LONGEST, |_| Some("cc".into()), |_, _, _| None).files;
         let seen: Vec<_> =
             left.iter().map(|f| (f.path.as_str(), f.kind.as_str(), f.size.0)).collect();
+        assert_eq!(seen.len(), 3, "{seen:?}");
         assert_eq!(seen[0], ("/tmp/.hidden", "file", 5));
         assert_eq!((seen[1].0, seen[1].1), ("/tmp/d", "directory"));
         assert_eq!((seen[2].0, seen[2].1), ("/tmp/d/l", "symlink"));
@@ -144,6 +151,7 @@ mod tests {
             real: dir.path().to_owned(),
             inside: "/t".into(),
             shown: "/tmp".into(),
+            bound: vec!["/t/made/for/it".into()],
         }];
         let left = scan(&watched, LONGEST, |_| None, |_, _, head| Some(format!("{head:?}"))).files;
         let seen: Vec<_> = left.iter().map(|f| (f.kind.as_str(), f.exempt.as_deref())).collect();
@@ -160,6 +168,7 @@ mod tests {
                 real: dir.to_owned(),
                 inside: "/t".into(),
                 shown: "/tmp".into(),
+                bound: Vec::new(),
             }];
             scan(&watched, longest, |_| None, |_, _, _| None)
         };

@@ -21,6 +21,7 @@ use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{
     PendingCall, exec, file, is_library, is_of_the_host, is_shared_object, message, other_process,
 };
+use crate::sandbox::trace::programs::FailedStart;
 use crate::sandbox::trace::record::{
     MOST_DENIED_OPENS, MOST_MADE, MOST_OF_A_PATH, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
 };
@@ -231,7 +232,8 @@ impl Tracer<'_> {
                     if !readable && error != libc::EFAULT {
                         self.unrecorded(RecordPart::Paths);
                     }
-                    self.exec_failed(process, parent, by, (asked, &argv), starter.libraries, error);
+                    let starts = FailedStart { process, parent, by, asked, error };
+                    self.exec_failed(pid, starts, &argv, starter.libraries);
                 }
             }
             PendingCall::Unreadable if error != libc::EFAULT => self.unrecorded(RecordPart::Paths),

@@ -18,6 +18,14 @@ fn with_tracer(test: impl FnOnce(&mut tracer::Tracer<'_>)) {
     let shared = shared::TreeState::new(ended.into(), false, false);
     let top = tempfile::tempdir().unwrap();
     let files = super::inspect::files::EntryFiles::on_host(top.path()).unwrap();
-    test(&mut tracer::Tracer::new(&shared, i32::MAX, 1, files, Vec::new(), 10));
+    test(&mut tracer::Tracer::new(
+        &shared,
+        i32::MAX,
+        1,
+        files,
+        Vec::new(),
+        std::collections::HashSet::new(),
+        10,
+    ));
     shared.all_gone();
 }

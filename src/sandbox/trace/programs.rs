@@ -26,6 +26,23 @@ fn interpreter(script: &FoundFile) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(failure::interpreter(&head)?)))
 }
 
+/// True if two files are one, each by its inode, whether it is the entry's own, and its path. Devices cannot be compared everywhere (btrfs
+/// shows others in mappings), and an entry can give a file of its own the inode number of a file of the host.
+fn is_same_file(one: (u64, bool, &OsStr), other: (u64, bool, &OsStr)) -> bool {
+    one.0 == other.0 && (one.1 == other.1 || one.2 == other.2)
+}
+
+/// A start that the kernel refused.
+pub(in crate::sandbox) struct FailedStart {
+    pub(in crate::sandbox) process: i32,
+    pub(in crate::sandbox) parent: i32,
+    /// The program that asked for it.
+    pub(in crate::sandbox) by: Option<usize>,
+    pub(in crate::sandbox) asked: PathBuf,
+    /// The kernel's errno.
+    pub(in crate::sandbox) error: i32,
+}
+
 impl Tracer<'_> {
     /// A shell or execvp asked whether a command is in one directory of PATH.
     pub(in crate::sandbox) fn path_answer(&mut self, by: Option<usize>, path: &Path, there: bool) {
@@ -47,23 +64,23 @@ impl Tracer<'_> {
         }
     }
 
+    /// Writes down a start that failed in a thread: what it asked for is what that thread sees, with its descriptors, and it may live on
+    /// when the first thread of its process has ended.
     pub(in crate::sandbox) fn exec_failed(
         &mut self,
-        pid: i32,
-        parent: i32,
-        by: Option<usize>,
-        (asked, argv): (PathBuf, &[Vec<u8>]),
+        thread: i32,
+        failed: FailedStart,
+        argv: &[Vec<u8>],
         starter_libraries: Vec<PathBuf>,
-        error: i32,
     ) {
+        let FailedStart { process, parent, by, mut asked, error } = failed;
         let outcome = match error {
             libc::ENOENT | libc::ENOTDIR => ExecOutcome::NotFound,
             libc::EACCES | libc::EPERM => ExecOutcome::Denied,
             other => ExecOutcome::Failed(other),
         };
         self.path_answer(by, &asked, outcome != ExecOutcome::NotFound);
-        let mut found = self.files.find(pid, &asked);
-        let mut asked = asked;
+        let mut found = self.files.find(thread, &asked);
         let is_own = |found: &Option<FoundFile>| found.as_ref().is_some_and(|f| self.files.made(f));
         // A script of the entry's own was refused because of what should read it: that is what was asked
         // for. (A file without an execute bit is refused for its own sake.) The kernel follows five.
@@ -74,13 +91,13 @@ impl Tracer<'_> {
                 && script.metadata.mode() & 0o111 != 0
                 && let Some(interpreter) = interpreter(script)
             {
-                found = self.files.find(pid, &interpreter);
+                found = self.files.find(thread, &interpreter);
                 asked = interpreter;
             } else {
                 break;
             }
         }
-        if tracee::is_dying(pid) {
+        if tracee::is_dying(thread) {
             // Nobody saw the answer, and what was asked for can no longer be told from a file of the same name outside.
             return;
         }
@@ -100,7 +117,7 @@ impl Tracer<'_> {
         let now = Instant::now();
         self.raw.execs.push(RawExec {
             at: now,
-            pid,
+            pid: process,
             parent,
             by,
             seen,
@@ -174,7 +191,7 @@ impl Tracer<'_> {
         let got: Vec<Vec<u8>> =
             process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect();
         let (argv, reader_argv) = if script.is_some() { (claimed, got) } else { (got, Vec::new()) };
-        let loaders = self.loaders(pid, inode, &argv);
+        let loaders = self.loaders(pid, running.as_ref(), &argv);
         let real = running.map(|found| found.path);
         let script = script.is_some();
         self.path_answer(by, &asked, true);
@@ -239,8 +256,13 @@ impl Tracer<'_> {
 
     /// Programs that the kernel has mapped beside the one that runs, because its file names them as its loader (PT_INTERP):
     /// they run first. The system's own loaders do nothing else.
-    fn loaders(&self, pid: i32, running: Option<(u64, u64)>, argv: &[Vec<u8>]) -> Vec<SeenProgram> {
-        let beside = |mapping: &Mapping| running.is_none_or(|(_, inode)| inode != mapping.inode);
+    fn loaders(&self, pid: i32, running: Option<&FoundFile>, argv: &[Vec<u8>]) -> Vec<SeenProgram> {
+        let is_running = |mapping: &Mapping, file: &FoundFile| {
+            let own = self.files.maps_own(mapping.device, &mapping.path);
+            let runs = (file.metadata.ino(), self.files.made(file), file.path.as_os_str());
+            is_same_file(runs, (mapping.inode, own, OsStr::from_bytes(&mapping.path)))
+        };
+        let beside = |mapping: &Mapping| !running.is_some_and(|file| is_running(mapping, file));
         let seen = |mapping: Mapping| {
             let own = self.files.maps_own(mapping.device, &mapping.path);
             let path = PathBuf::from(OsStr::from_bytes(&mapping.path));
@@ -300,10 +322,18 @@ impl Tracer<'_> {
         own_code: bool,
     ) -> ExecIdentity {
         let path = if seen.inode.is_some() { PathBuf::new() } else { seen.asked.clone() };
-        let words = telling(&seen.argv).to_vec();
-        let reader = telling(&seen.reader_argv).to_vec();
-        let above = self.above(by);
-        ExecIdentity { inode: seen.inode, path, words, reader, above, own_code, outcome }
+        let is_bound = seen.inode.is_some_and(|inode| self.bound.contains(&inode));
+        let words = |all: &[String]| if is_bound { all.to_vec() } else { telling(all).to_vec() };
+        ExecIdentity {
+            inode: seen.inode,
+            path,
+            words: words(&seen.argv),
+            reader: words(&seen.reader_argv),
+            above: self.above(by),
+            libraries: seen.starter_libraries.clone(),
+            own_code,
+            outcome,
+        }
     }
 
     /// The programs above a start, the nearest first. One that starts itself again and again stands there once.
@@ -398,6 +428,36 @@ mod tests {
             own_code,
         });
         tracer.raw.execs.len() - 1
+    }
+
+    #[test]
+    fn a_file_of_the_entry_with_a_number_of_the_hosts_is_another_one() {
+        let file = |inode, own, path| (inode, own, OsStr::new(path));
+        let host = file(7, false, "/usr/sbin/ldconfig");
+        assert!(is_same_file(host, file(7, false, "/sbin/ldconfig")));
+        assert!(!is_same_file(host, file(7, true, "/work/p")));
+        assert!(!is_same_file(host, file(8, false, "/usr/sbin/ldconfig")));
+        assert!(is_same_file(file(7, true, "/memfd:p"), file(7, false, "/memfd:p")));
+    }
+
+    #[test]
+    fn however_many_starts_there_were_other_arguments_of_a_bound_program_are_a_new_one() {
+        with_tracer(|tracer| {
+            tracer.bound.insert((1, 2));
+            for _ in 0..=MOST_TOLD_APART {
+                start_of(tracer, seen(1, "sleep 0", ""), None, false);
+            }
+            start_of(tracer, seen(2, "ldconfig -p", ""), None, false);
+            let many = tracer.raw.execs.len();
+            start_of(tracer, seen(2, "ldconfig -p", ""), None, false);
+            start_of(tracer, seen(1, "sleep 1", ""), None, false);
+            assert_eq!(tracer.raw.execs.len(), many);
+            start_of(tracer, seen(2, "ldconfig -C x", ""), None, false);
+            let mut served = seen(1, "sleep 0", "");
+            served.starter_libraries.push("/usr/lib/libx.so".into());
+            start_of(tracer, served, None, false);
+            assert_eq!(tracer.raw.execs.len(), many + 2);
+        });
     }
 
     #[test]

@@ -93,6 +93,8 @@ pub(in crate::sandbox) struct ExecIdentity {
     pub(in crate::sandbox) reader: Vec<String>,
     /// The inodes of the programs above it, the nearest first: a helper may run below some and not below others.
     pub(in crate::sandbox) above: Vec<Option<(u64, u64)>>,
+    /// The libraries in the memory of the program that starts it: some of them may start a program, whoever has loaded them.
+    pub(in crate::sandbox) libraries: Vec<PathBuf>,
     pub(in crate::sandbox) own_code: bool,
     pub(in crate::sandbox) outcome: ExecOutcome,
 }

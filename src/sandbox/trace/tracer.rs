@@ -28,6 +28,8 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) entry: i32,
     pub(in crate::sandbox::trace) files: EntryFiles,
     pub(in crate::sandbox::trace) path_dirs: Vec<PathBuf>,
+    /// Device and inode of the programs that may be started with certain arguments alone.
+    pub(in crate::sandbox::trace) bound: HashSet<(u64, u64)>,
     pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
     /// Tracees that stopped before their parent's event was read, which then brings nothing new.
     pub(in crate::sandbox::trace) adopted: HashSet<i32>,
@@ -70,6 +72,7 @@ impl<'a> Tracer<'a> {
         parent: i32,
         files: EntryFiles,
         path_dirs: Vec<PathBuf>,
+        bound: HashSet<(u64, u64)>,
         tasks: u32,
     ) -> Tracer<'a> {
         let first =
@@ -80,6 +83,7 @@ impl<'a> Tracer<'a> {
             entry,
             files,
             path_dirs,
+            bound,
             tracees: HashMap::from([(entry, first)]),
             adopted: HashSet::new(),
             opened: HashSet::new(),

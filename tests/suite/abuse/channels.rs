@@ -46,6 +46,10 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(27, "pages_merged_by_process")
             .named(&[Denial("process_madvise(MADV_MERGEABLE)")])
             .control(able),
+        c(27, "pages_put_out").named(&[Denial("madvise(MADV_PAGEOUT)")]).control(able),
+        c(27, "pages_put_out_by_process")
+            .named(&[Denial("process_madvise(MADV_PAGEOUT)")])
+            .control(able),
         c(27, "all_pages_merged").named(&[Denial("prctl(PR_SET_MEMORY_MERGE)")]).control(able),
         c(27, "number_of_mount").named(&[Denial("statx(STATX_MNT_ID_UNIQUE)")]).control(able),
         c(27, "numbers_of_mounts").named(&[Denial("listmount")]).control(able),
@@ -65,6 +69,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
     ];
     if cfg!(target_arch = "x86_64") {
         all.push(c(27, "lock_i386").named(&[Denial("flock (i386)")]).control(able));
+        all.push(c(27, "space_by_number").named(&[Denial("ustat")]).control(able));
+        all.push(c(27, "space_by_number_i386").named(&[Denial("ustat (i386)")]).control(able));
         let merged = &[Denial("madvise(MADV_MERGEABLE) (i386)")];
         all.push(c(27, "pages_merged_i386").named(merged).control(able));
         all.push(c(27, "inotify_i386").named(&[Denial("inotify_init (i386)")]).control(able));

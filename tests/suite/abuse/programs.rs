@@ -74,6 +74,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(11, "vfork_exec").named(SED),
         c(11, "posix_spawn_exec").named(SED),
         c(11, "thread_exec").named(SED),
+        c(11, "last_thread_exec").named(SED),
         sh(11, "python_subprocess", "python3 -c 'import subprocess\nsubprocess.run([\"sed\",\"--version\"],stdout=-3);print(\"ESCAPED\")'")
             .named(SED),
         sh(11, "perl_system", "perl -e 'print \"ESCAPED\\n\" if system(\"sed --version >/dev/null\")==0'").named(SED),

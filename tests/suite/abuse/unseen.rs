@@ -18,6 +18,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(26, "memory_without_leader").named(&[Resource("memory in use")]).control(inside),
         c(26, "memory_in_flight").named(&[Denial("sendmsg")]),
         c(26, "memory_in_a_thread").named(&[Denial("clone(thread without CLONE_FILES)")]),
+        c(26, "memory_in_an_own_table").named(&[Denial("close_range(CLOSE_RANGE_UNSHARE)")]),
         c(26, "owner_by_fiosetown").named(&[Denial("ioctl(FIOSETOWN)")]),
         c(26, "owner_by_siocspgrp").named(&[Denial("ioctl(SIOCSPGRP)")]),
         c(26, "owner_by_high_bits").named(&[Denial("ioctl(FIOSETOWN)")]),
@@ -57,6 +58,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         .may_work()
         .control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
+        sh(26, "preloaded_script", PRELOADED_SCRIPT).named(&[Refused("as")]).may_work(),
     ];
     if cfg!(target_arch = "x86_64") {
         all.push(
@@ -91,4 +93,24 @@ END
 cc -shared -fPIC -o p.so p.c
 LD_PRELOAD=./p.so cc --version | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
 rm p.c p.so
+";
+
+/// The same by a script, which the program reads.
+const PRELOADED_SCRIPT: &str = "\
+cat_() { while read -r l; do echo \"$l\"; done; }
+cat_ <<'END' >p.c
+#include <unistd.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+__attribute__((constructor)) static void first(void) {
+    unsetenv(\"LD_PRELOAD\");
+    if (fork() == 0) execl(\"./p.s\", \"p.s\", (char *)0);
+    wait(0);
+}
+END
+echo '#!/usr/bin/as --version' >p.s
+chmod +x p.s
+cc -shared -fPIC -o p.so p.c
+LD_PRELOAD=./p.so cc --version | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
+rm p.c p.s p.so
 ";

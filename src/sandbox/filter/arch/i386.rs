@@ -66,8 +66,8 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     ]],
     // shmget, msgget, semget, vmsplice
     held_by_nobody: &[395, 399, 393, 316],
-    // inotify_init, inotify_init1, io_setup, mincore, flock, migrate_pages, move_pages, sync, syncfs
-    shared_with_host: &[&[291, 332, 245, 218, 143, 294, 317, 36, 344, CACHESTAT]],
+    // inotify_init, inotify_init1, io_setup, mincore, flock, migrate_pages, move_pages, sync, syncfs, ustat
+    shared_with_host: &[&[291, 332, 245, 218, 143, 294, 317, 36, 344, 62, CACHESTAT]],
     // fadvise64, fadvise64_64: places and lengths of 64 bits take two arguments
     fadvise: &[(250, 4), (272, 5)],
     flagged_reads: &[378],

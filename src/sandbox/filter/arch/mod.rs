@@ -26,7 +26,7 @@ pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]
 pub(in crate::sandbox) use table::LAST;
 pub(in crate::sandbox) use table::{
-    CACHESTAT, CallTable, Changes, FCHMODAT2, FileReference, MEMFD_SECRET, NEW_FUTEX,
+    CACHESTAT, CLOSE_RANGE, CallTable, Changes, FCHMODAT2, FileReference, MEMFD_SECRET, NEW_FUTEX,
     OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS, names,
 };
 

@@ -76,6 +76,8 @@ pub(in crate::sandbox) const CACHESTAT: u32 = 451;
 pub(in crate::sandbox) const NEW_FUTEX: [u32; 3] = [449, 455, 456];
 /// Linux 5.10, in all tables.
 pub(in crate::sandbox) const PROCESS_MADVISE: u32 = 440;
+/// Linux 5.9, in all tables.
+pub(in crate::sandbox) const CLOSE_RANGE: u32 = 436;
 /// statmount and listmount (Linux 6.8), in all tables: numbers of mounts that the kernel counts from its start on.
 pub(in crate::sandbox) const TELL_MOUNTS: [u32; 2] = [457, 458];
 /// Linux 6.6, in all tables; `libc` does not know it everywhere.

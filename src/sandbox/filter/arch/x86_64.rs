@@ -31,12 +31,13 @@ pub(in crate::sandbox) const OLD_DENIED: &[u32] = numbers!(
     // It opens and maps a library at once.
     SYS_uselib
 );
-pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = numbers!(SYS_inotify_init);
+// ustat tells the free space of any file system of the machine, by its number, in whatever namespace it is.
+pub(in crate::sandbox) const OLD_SHARED_WITH_HOST: &[u32] = numbers!(SYS_inotify_init SYS_ustat);
 pub(in crate::sandbox) const OLD_META: &[u32] =
     numbers!(SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat);
 
 pub(in crate::sandbox) const OLD_NAMES: &[(i64, &str)] = names!(
-    SYS_inotify_init SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
+    SYS_inotify_init SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat SYS_ustat
 );
 
 pub(in crate::sandbox) fn old_change(number: i64) -> Option<(Changes, FileReference)> {

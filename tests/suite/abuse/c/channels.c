@@ -173,6 +173,26 @@ ATTACK(pages_merged_by_process) {
     page[0] = 1;
     return syscall(440, syscall(SYS_pidfd_open, getpid(), 0), &part, 1L, 12, 0) == 4096;
 }
+/* A page of a file that the user owns leaves the memory for all. */
+ATTACK(pages_put_out) { page[0] = 1; return madvise(page, 4096, 21 /* MADV_PAGEOUT */) == 0; }
+ATTACK(pages_put_out_by_process) {
+    struct iovec part = {page, 4096};
+    page[0] = 1;
+    return syscall(440, syscall(SYS_pidfd_open, getpid(), 0), &part, 1L, 21, 0) == 4096;
+}
+#ifdef SYS_ustat
+/* The free space of a file system that is nowhere to be seen from here. */
+ATTACK(space_by_number) {
+    struct stat of;
+    char told[32];
+    return stat("/usr", &of) == 0 && syscall(SYS_ustat, of.st_dev, told) == 0;
+}
+ATTACK(space_by_number_i386) {
+    struct stat of;
+    char *told = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    return stat("/usr", &of) == 0 && low(62, of.st_dev, (long)told, 0, 0, 0);
+}
+#endif
 ATTACK(all_pages_merged) { return prctl(67 /* PR_SET_MEMORY_MERGE */, 1, 0, 0, 0) == 0; }
 
 /* Numbers that the kernel counts from its start on. */

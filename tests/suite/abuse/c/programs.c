@@ -189,6 +189,15 @@ static int by_thread(void) {
     for (;;) pause();
 }
 ATTACK(thread_exec) { return output_of(by_thread, FORBIDDEN_WORD); }
+static void *in_last_thread(void *unused) { usleep(100000); return in_thread(unused); }
+static int by_last_thread(void) {
+    pthread_t t;
+    pthread_create(&t, 0, in_last_thread, 0);
+    syscall(SYS_exit, 0);
+    return 0;
+}
+/* The first thread has ended by then: nothing can be read of it. */
+ATTACK(last_thread_exec) { return output_of(by_last_thread, FORBIDDEN_WORD); }
 
 static void ignore(int signal) { (void)signal; }
 /* By a signal that harms nobody who has no handler: the started program has none. */

@@ -126,6 +126,7 @@ ATTACK(memory_in_a_thread) {
     int flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
     return clone(hide, stack + sizeof stack, flags, 0) != -1;
 }
+ATTACK(memory_in_an_own_table) { return syscall(436, 100, ~0U, 2 /* CLOSE_RANGE_UNSHARE */) == 0; }
 static int owner(unsigned long request) {
     int pair[2], pid = getpid();
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
