@@ -286,13 +286,58 @@ fn algebraic(word: &str) -> bool {
     word.parse::<shakmaty::san::SanPlus>().is_ok() || word.starts_with("0-0")
 }
 
-/// True if a text speaks of an opening book: the word by itself, or as part of a name like `own_book`.
-pub fn speaks_of_book(text: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
-        ["book", "books", "ownbook", "bookmove", "openingbook"]
-            .iter()
-            .any(|known| word.eq_ignore_ascii_case(known))
-    })
+/// True if a text says that a move is of an opening book: the word by itself, or as part of a name like `own_book`, and no word beside it
+/// that denies it (`no book`, `out of book`, `OwnBook set to false`).
+pub fn plays_from_book(text: &str) -> bool {
+    const BOOK: [&str; 5] = ["book", "books", "ownbook", "bookmove", "openingbook"];
+    const DENIALS: [&str; 32] = [
+        "0",
+        "aren",
+        "cannot",
+        "closed",
+        "disabled",
+        "doesn",
+        "don",
+        "empty",
+        "end",
+        "ended",
+        "ends",
+        "exhausted",
+        "fail",
+        "failed",
+        "false",
+        "ignored",
+        "isn",
+        "leaving",
+        "left",
+        "missing",
+        "never",
+        "no",
+        "non",
+        "none",
+        "not",
+        "off",
+        "out",
+        "skipped",
+        "unavailable",
+        "unused",
+        "without",
+        "wasn",
+    ];
+    /// So many words before the book's, and behind it as far as the move.
+    const BESIDE: usize = 3;
+    let text = text.to_ascii_lowercase();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_move = |word: &str| squares(word.as_bytes()).is_ok();
+    let denies = |word: &&str| DENIALS.contains(word);
+    let is_denied = |at: usize| {
+        let before = &words[at.saturating_sub(BESIDE)..at];
+        let behind = words[at + 1..].iter().take(BESIDE).take_while(|word| !is_move(word));
+        before.iter().chain(behind).any(denies)
+    };
+    let mut books = (0..words.len()).filter(|at| BOOK.contains(&words[*at])).peekable();
+    books.peek().is_some() && !books.any(is_denied)
 }
 
 /// True if `false` for this option switches off an own book or pondering (rule 0.1).
@@ -433,11 +478,34 @@ mod tests {
     }
 
     #[test]
-    fn the_word_book_only_as_a_word() {
-        assert!(speaks_of_book("Book move e2e4"));
-        assert!(speaks_of_book("from own_book: 12 moves"));
-        assert!(!speaks_of_book("notebook"));
-        assert!(!speaks_of_book("booking"));
+    fn a_book_is_played_from_where_no_word_denies_it() {
+        for text in [
+            "Book move e2e4",
+            "from own_book: 12 moves",
+            "book",
+            "book move e2e4 not in the tables",
+            "not searched, a hit of the opening book",
+        ] {
+            assert!(plays_from_book(text), "{text}");
+        }
+        for text in [
+            "notebook",
+            "booking",
+            "OwnBook set to false",
+            "book off",
+            "no book",
+            "Book: off",
+            "book disabled",
+            "book file book.bin not found",
+            "out of book",
+            "without opening book",
+            "book=0 depth=5",
+            "using no opening book, searching",
+            "Book moves: 0",
+            "the book isn't there",
+        ] {
+            assert!(!plays_from_book(text), "{text}");
+        }
     }
 
     proptest! {

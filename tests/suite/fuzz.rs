@@ -409,7 +409,7 @@ fn lines_of_engines() {
                 let _ = gate4k::engine::legality::judge(&position, &text);
             }
             Reply::Info(info) => {
-                let _ = info.string.as_deref().is_some_and(uci::speaks_of_book);
+                let _ = info.string.as_deref().is_some_and(uci::plays_from_book);
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ use shakmaty::Chess;
 use super::stall::StallDetector;
 use crate::engine::legality::is_a_way_of_writing;
 use crate::engine::uci::{
-    OptionLine, Reply, UciCommand, parse, speaks_of_book, switches_book_or_pondering,
+    OptionLine, Reply, UciCommand, parse, plays_from_book, switches_book_or_pondering,
 };
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::judge::support::runs;
@@ -89,6 +89,8 @@ pub(super) struct Inner {
     pub(super) last_info: Option<String>,
     pub(super) pv: bool,
     pub(super) pending: Option<Pending>,
+    /// True from `go` to the move.
+    pub(super) is_searching: bool,
     /// True if what was last waited for in vain would not have come sooner on a faster host.
     pub(super) only_waited: bool,
     /// The memory that it used when the start's limit was over, where it still took more.
@@ -143,6 +145,7 @@ impl Inner {
             last_info: None,
             pv: false,
             pending: None,
+            is_searching: false,
             only_waited: false,
             still_taking: None,
         }
@@ -232,13 +235,14 @@ impl Inner {
                 if info.search.score.is_some() {
                     self.last_info = Some(escape(line, LINE));
                 }
-                if info.string.as_deref().is_some_and(speaks_of_book) {
-                    let seen = if self.book_is_off {
-                        &mut self.run.book.when_off
-                    } else {
-                        &mut self.run.book.by_default
+                if info.string.as_deref().is_some_and(plays_from_book) {
+                    let book = &mut self.run.book;
+                    // Once it is off, only moves tell that it goes on: between searches, engines say that the option was set.
+                    match (self.book_is_off, self.is_searching) {
+                        (false, _) => book.by_default.get_or_insert_with(|| escape(line, LINE)),
+                        (true, true) => book.when_off.get_or_insert_with(|| escape(line, LINE)),
+                        (true, false) => return,
                     };
-                    seen.get_or_insert_with(|| escape(line, LINE));
                 }
             }
             Reply::Other if !line.trim_ascii().is_empty() => self.other = Some(escape(line, LINE)),

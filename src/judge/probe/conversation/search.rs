@@ -171,6 +171,7 @@ impl Session<Ready> {
         let asked = Instant::now();
         match self.inner.say(&[&command, &go]) {
             Ok(sent) => {
+                self.inner.is_searching = true;
                 self.inner.pending =
                     Some(Pending { question, position: moves.position().clone(), sent });
                 Ok(self.becomes())
@@ -195,6 +196,7 @@ impl Session<Thinking> {
         let deadline = pending.sent + patience;
         match inner.hear(deadline, |reply| matches!(reply, Reply::BestMove(_))) {
             Ok((at, line, reply)) => {
+                inner.is_searching = false;
                 let resigns = reply == Reply::BestMove(Err(MoveFault::Resignation));
                 let judged = match reply {
                     Reply::BestMove(Ok(best)) => {
