@@ -191,7 +191,7 @@ impl Judge {
                 Ok(gathered) => gathered,
                 Err(error) => {
                     note_missing_layer(&mut report.layers, &error);
-                    return unconfined(&error.to_string(), NEEDS_LANDLOCK);
+                    return unconfined(&error.to_string(), next_step(&error));
                 }
             };
         progress("judging");
@@ -297,6 +297,26 @@ fn skipped_but(findings: &[Finding], on: RuleId) -> Vec<Finding> {
 const NEEDS_LANDLOCK: &str =
     "judge it on a host whose kernel confines it: Linux 6.2 or newer with Landlock";
 
+/// The next step where the sandbox could not be built: of the resources of a host, its limits and its disk are not its kernel.
+fn next_step(error: &SandboxError) -> &'static str {
+    let errno = match error {
+        SandboxError::Setup { source, .. } => source.raw_os_error(),
+        SandboxError::Missing { .. } => None,
+    };
+    match errno {
+        Some(libc::EMFILE) => "let gate4k open more files (`ulimit -n 4096`), and check again",
+        Some(libc::ENFILE) => {
+            "this machine has as many files open as it may (fs.file-max): check again with fewer --jobs, or when it has less to do"
+        }
+        Some(libc::EAGAIN | libc::ENOMEM) => {
+            "this machine, or its user (`ulimit -u`), has no room for another process: check again with fewer --jobs, or when it \
+             has less to do"
+        }
+        Some(libc::ENOSPC | libc::EDQUOT) => "make room on the disk that TMPDIR lies on, and check again",
+        _ => NEEDS_LANDLOCK,
+    }
+}
+
 /// The findings of an entry that was not run for want of a sandbox: nobody's fault, and nothing decided.
 fn unconfined(why: &str, help: &str) -> Vec<Finding> {
     rules::JUDGED
@@ -334,6 +354,18 @@ fn note_missing_layer(layers: &mut [Layer], error: &SandboxError) {
 mod tests {
     use super::*;
     use crate::model::verdict::Status;
+
+    #[test]
+    fn a_limit_of_the_host_is_not_taken_for_its_kernel() {
+        let failed = |errno| SandboxError::Setup {
+            step: "making a pipe",
+            path: None,
+            source: std::io::Error::from_raw_os_error(errno),
+        };
+        assert!(next_step(&failed(libc::EMFILE)).contains("ulimit -n"));
+        assert!(next_step(&failed(libc::ENOSPC)).contains("TMPDIR"));
+        assert_eq!(next_step(&failed(libc::ENOSYS)), NEEDS_LANDLOCK);
+    }
 
     #[test]
     fn without_a_sandbox_nothing_is_accepted_and_nothing_rejected() {
