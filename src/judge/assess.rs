@@ -312,7 +312,9 @@ fn next_step(error: &SandboxError) -> &'static str {
             "this machine, or its user (`ulimit -u`), has no room for another process: check again with fewer --jobs, or when it \
              has less to do"
         }
-        Some(libc::ENOSPC | libc::EDQUOT) => "make room on the disk that TMPDIR lies on, and check again",
+        Some(libc::ENOSPC | libc::EDQUOT) => {
+            "make room on the disk that TMPDIR lies on, and check again"
+        }
         _ => NEEDS_LANDLOCK,
     }
 }

@@ -427,11 +427,19 @@ mod tests {
         // A compiler that is given nothing fails as well.
         run.execs[1].exit = Some(ExitHow::Status(1));
         run.stderr_tail.push("xz: (stdin): File format not recognized".into());
-        let finding = of(run);
+        let finding = of(run.clone());
         let cause =
             "after entry > xz ended with exit status 1: `xz: (stdin): File format not recognized`";
         assert!(finding.summary.ends_with(cause), "{}", finding.summary);
         assert!(finding.help.contains("where the stub cuts it"), "{}", finding.help);
+        // So does whatever unpacks nothing.
+        let mut run = run
+            .exec(Some(0), "tail", ProgramClass::Listed)
+            .stderr("tail: cannot open '/work/engine' for reading: No such file or directory");
+        run.execs[4].exit = Some(ExitHow::Status(1));
+        let finding = of(run);
+        assert!(finding.summary.contains("tail ended with exit status 1: `tail: cannot open"));
+        assert!(finding.help.contains("\"$0\""), "{}", finding.help);
     }
 
     #[test]

@@ -173,6 +173,8 @@ fn carriage_return(run: &Run) -> Option<String> {
     words.find(|word| word.ends_with("\\r")).map(|word| escape(word.as_bytes(), 80))
 }
 
+/// Commands that cut the payload out of the entry's file, before anything unpacks it.
+const CUTTERS: [&str; 2] = ["tail", "head"];
 /// Commands that unpack: what comes after one that fails lacks its output, and fails as well.
 const UNPACKERS: [&str; 7] = ["xz", "unxz", "lzma", "gzip", "gunzip", "zcat", "bzip2"];
 /// Commands whose failure is the engine's own, or means nothing.
@@ -187,16 +189,24 @@ fn failed_tool(run: &Run) -> Option<(String, String)> {
             && !NO_TOOLS.contains(&&*exec.name)
     });
     let unpacks = |name: &str| UNPACKERS.contains(&name);
-    let (index, exec) = failed.min_by_key(|(index, exec)| (!unpacks(&exec.name), *index))?;
-    let own = |line: &str| line.split_once(": ").is_some_and(|(who, _)| unpacks(who));
+    let cuts = |name: &str| CUTTERS.contains(&name);
+    let (index, exec) =
+        failed.min_by_key(|(index, exec)| (!cuts(&exec.name), !unpacks(&exec.name), *index))?;
+    let is_by_name = cuts(&exec.name) || unpacks(&exec.name);
+    // One of several names of an unpacker stands before its words.
+    let is_its = |who: &str| who == exec.name || unpacks(&exec.name) && unpacks(who);
+    let own = |line: &str| line.split_once(": ").is_some_and(|(who, _)| is_its(who));
     let marks = ["error", "undefined reference", "cannot find"];
-    let complains = |line: &&String| match unpacks(&exec.name) {
+    let complains = |line: &&String| match is_by_name {
         true => own(line),
         false => marks.iter().any(|mark| line.contains(mark)),
     };
     let complaint = run.stderr_tail.iter().find(complains).map(|line| wording::shorten(line, 160));
     let complaint = complaint.map_or_else(String::new, |line| format!(": `{line}`"));
-    let help = if unpacks(&exec.name) {
+    let help = if cuts(&exec.name) {
+        "let it read the entry's file as \"$0\": that lies in another directory than the one it runs in, and has another name"
+            .to_owned()
+    } else if unpacks(&exec.name) {
         "see that the payload begins where the stub cuts it (`tail -n +N`, `tail -c +N`), and that it is whole".to_owned()
     } else {
         format!("do by hand what the stub does with {}, and mend what it complains of", exec.name)
