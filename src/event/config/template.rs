@@ -19,6 +19,8 @@ admit-undecided = false
 
 "#;
 
+const CRASHES: &str = "# Season 17's rule (crashes after which an engine is disqualified) would be crash-limit = 3.\n";
+
 const TRUSTED: &str = r#"# Engines that you trust: they play without gate and sandbox, and are frozen by the SHA-256 of their files and of those that
 # their arguments and options name, such as a network. More keys of one: args = ["--uci"], dir = "engines",
 # options = { Contempt = 0 }, init = ["xboard off"], rating = 3500. An [[entry]] of the 4k event may play beside them.
@@ -203,7 +205,7 @@ interruption = { win = ">=10", draw = "<=0.15" }"#;
 const OLD_DRAWS: &str = r#"# Rule 6.b: from move 35 on, ten evaluations in a row within 0.15. The tables of rule 6.c end games under way
 # with tables = "all", once syzygy names them.
 draw-rule = "old"
-# Rules 7.b.ii and iii: an interruption ends a game at 10 or more, and within 0.15.
+# Rules 7.c.ii and iii: an interruption ends a game at 10 or more, and within 0.15.
 interruption = { win = ">=10", draw = "<=0.15" }"#;
 
 const NTCEC_DRAWS: &str = r#"# "GUI Adjudication": from move 41 on ten evaluations in a row within 0.05 are a draw; three in a row of each engine at
@@ -294,7 +296,8 @@ pub(crate) fn template(
         .replace("@EVENT@", event)
         .replace("@GATE@", gate)
         .replace("@CLOCK@", clock)
-        .replace("@DRAWS@", draws);
+        .replace("@DRAWS@", draws)
+        .replace("@CRASHES@", if like == EventTemplate::Season17 { "" } else { CRASHES });
     if !is_4k {
         text += TRUSTED;
     }
@@ -306,7 +309,7 @@ pub(crate) fn template(
         let _ = writeln!(text, "{}", table(&name, asked, is_4k, beside));
         names.push(name);
     }
-    text += stages;
+    text += &stages.replace("@SECTIONS@", &sections(names.len()).to_string());
     match like {
         EventTemplate::Frd => text += &frd::stages(&names),
         EventTemplate::Leagues => text += &leagues::stages(&names),
@@ -323,6 +326,12 @@ pub(crate) fn template(
         book.map_or_else(|| format!("{line}\n"), |book| format!("book = {book}\n"))
     });
     Ok(lines.collect())
+}
+
+/// Sections of a Swiss, of 5 to 7 engines each as far as their number allows it (Swiss, rule 2.a): as few as can be.
+fn sections(engines: usize) -> usize {
+    let few = engines.div_ceil(7);
+    if few > 1 && engines < 5 * few { few - 1 } else { few.max(1) }
 }
 
 /// The beginning of the line that names a stage's book, or its books by round.
@@ -414,4 +423,20 @@ fn listed(words: &[String]) -> String {
 
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_of_a_swiss_have_five_to_seven_engines() {
+        let told = [13, 14, 16, 22, 42, 60].map(sections);
+        assert_eq!(told, [2, 2, 3, 4, 6, 9]);
+        assert!((14..200).all(|all| {
+            let few = sections(all);
+            5 * few <= all && all <= 7 * few
+        }));
+        assert_eq!([5, 8, 9].map(sections), [1, 1, 1]);
+    }
 }
