@@ -66,16 +66,17 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         }
     }
     let books = if args.book.is_empty() { books_of(&text) } else { Vec::new() };
+    let word = super::file_word(path);
     match books.as_slice() {
         [] => writeln!(
             out,
-            "wrote {}; `gate4k event plan {0}` tells what it would play, `gate4k event run {0}` plays it",
+            "wrote {}; `gate4k event plan {word}` tells what it would play, `gate4k event run {word}` plays it",
             shown(path)
         )?,
         books => writeln!(
             out,
             "wrote {}; it still lacks its openings: put them at {}, or remove it and write it anew with --book FILE; then \
-             `gate4k event run {0}` plays it",
+             `gate4k event run {word}` plays it",
             shown(path),
             books.join(", ")
         )?,
