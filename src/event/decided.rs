@@ -110,12 +110,13 @@ mod tests {
     #[test]
     fn places_of_matches_go_before_points() {
         let mut table = standings("a-b 1, b-a 1, a-b 1, c-d 1, a-c 0", "swiss");
-        assert_eq!(table.rows[0].engine.name, "a");
-        let groups = [&["c"][..], &["a"], &["b", "d", "another"]];
+        assert_eq!(table.rows[0].engine.name, "c");
+        let groups = [&["a"][..], &["c"], &["b", "d", "another"]];
         table.place_by(&groups.map(|group| group.iter().map(|&name| name.to_owned()).collect()));
-        assert_eq!(told(&table), "1 c 2, 2 a 2, 3= b 1, 3= d 0");
+        assert_eq!(told(&table), "1 a 2, 2 c 2, 3= b 1, 3= d 0");
         let row =
             |row: usize| -> Vec<usize> { table.rows[row].results.iter().map(Vec::len).collect() };
-        assert_eq!([0, 1, 2, 3].map(row), [[0, 1, 0, 1], [1, 0, 3, 0], [0, 3, 0, 0], [1, 0, 0, 0]]);
+        let expected = [[0, 1, 3, 0], [1, 0, 0, 1], [3, 0, 0, 0], [0, 1, 0, 0]];
+        assert_eq!([0, 1, 2, 3].map(row), expected);
     }
 }

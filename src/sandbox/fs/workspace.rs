@@ -101,6 +101,13 @@ pub(in crate::sandbox) struct WatchedDirectory {
     pub(in crate::sandbox) bound: Vec<PathBuf>,
 }
 
+impl WatchedDirectory {
+    /// The entry's name for a path below it, which is ours.
+    pub(in crate::sandbox) fn named_inside(&self, path: &Path) -> PathBuf {
+        self.inside.join(path.strip_prefix(self.real.join(".")).unwrap_or(path))
+    }
+}
+
 /// A name that carries no information.
 fn neutral() -> String {
     // Each RandomState is seeded by the operating system.

@@ -46,7 +46,10 @@ pub(in crate::sandbox) fn scan(
             .min_depth(1)
             .max_depth(DEEPEST)
             .max_open(DEEPEST + 1)
-            .follow_links(false);
+            .follow_links(false)
+            .into_iter()
+            // Such a directory shows what the host has there, as long as its mount lives.
+            .filter_entry(|item| !place.bound.contains(&place.named_inside(item.path())));
         let first = left.len();
         for item in walk {
             if left.len() >= MOST || Instant::now() >= until {
@@ -65,9 +68,8 @@ pub(in crate::sandbox) fn scan(
                     None => continue,
                 },
             };
-            let inner = path.strip_prefix(place.real.join(".")).unwrap_or(path);
-            let shown = place.shown.join(inner);
-            let inside = place.inside.join(inner);
+            let inside = place.named_inside(path);
+            let shown = place.shown.join(inside.strip_prefix(&place.inside).unwrap_or(&inside));
             if kind == "directory" && place.bound.iter().any(|bound| bound.starts_with(&inside)) {
                 continue;
             }

@@ -46,6 +46,8 @@ fn a_file_of_a_trusted_engine_that_is_replaced_in_a_run_stops_the_event() {
     let own = "[[engine]]\nname = \"E2\"\ncmd = \"own\"\nargs = [\"net\"]\n";
     let engines = engine(1, &["illegal@40"]) + own;
     let event = event(&engines, "", &stage("Match", "match = { pairs = 2 }", ""));
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    event.write("event.toml", &text.replace("concurrency = 2", "concurrency = 1"));
     event.write("net", "old");
     let script = format!(
         "#!/bin/sh\n[ -e begun ] && echo new > net\n: > begun\nexec '{}' crash@10 seed=2\n",
