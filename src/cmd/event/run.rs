@@ -98,7 +98,7 @@ pub(super) fn run(
         ),
         Ok(EventOutcome::MayUpdate { stage }) => (
             format!(
-                "paused before {stage}: engines that play in it may be updated now, through the gate again (rule 4.2); \
+                "paused before {stage}: engines that play in it may be updated now, through the gate again; \
                  `gate4k event run {file}` takes what lies there then"
             ),
             Exit::Undecided,

@@ -181,7 +181,7 @@ fn write_status(
     for update in &ledger.updates {
         let stage = config.stages.get(update.stage).map_or("", |stage| &stage.name);
         let sum = &update.receipt.frozen.file;
-        writeln!(out, "updated before {stage}: {} is {sum} now (rule 4.2)", update.entry)?;
+        writeln!(out, "updated before {stage}: {} is {sum} now", update.entry)?;
     }
     for withdrawn in &ledger.withdrawn {
         let stage = config.stages.get(withdrawn.stage).map_or("", |stage| &stage.name);

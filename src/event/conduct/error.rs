@@ -124,10 +124,10 @@ pub(crate) enum EventError {
         /// The sum now.
         now: String,
     },
-    /// An entry was updated, and its turn is later (rule 4.2).
+    /// An entry was updated, and its turn is later.
     #[error(
         "{what} of {entry} changed since it was frozen: SHA-256 {now}, it was {before}; its turn to be updated is before \
-         {stage} (rule 4.2): put the old one back until the run pauses there"
+         {stage}: put the old one back until the run pauses there"
     )]
     UpdatedTooSoon {
         /// The entry.

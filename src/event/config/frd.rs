@@ -12,7 +12,8 @@ const LATER: &str = include_str!("templates/frd-later.toml");
 pub(super) fn stages(engines: &[String]) -> String {
     let mut text = "
 # Rule 2.a: the first eight seeds stand at equal distances; the others are the organisers' lot, here in turn. Rule 2.c: two
-# double round robins of Chess960. Rule 3: direct encounter, Sonneborn-Berger, r-mobility, wins.
+# double round robins of Chess960. Rule 2.b gives White of a pair's first game to the lower seed; the recorded FRDs have the
+# colours of Berger's tables, as here. Rule 3: direct encounter, Sonneborn-Berger, r-mobility, wins.
 # Rule 4.a: book = \"FILE\" names a bookmaker's positions, by number or FEN, with a move each; start-seed draws positions
 # without one. No engine is updated (rule 8.a)."
         .to_owned();

@@ -124,7 +124,9 @@ fn again(site: &Site<'_>, killed: &EngineKilled) -> String {
     match &entry.trusted {
         Some(trusted) => {
             let words = trusted.arguments.iter().map(|word| &**word);
-            shell_words(std::iter::once(&*path).chain(words))
+            // A name alone would be looked for along PATH.
+            let here = if path.contains('/') { "" } else { "./" };
+            shell_words(std::iter::once(&*format!("{here}{path}")).chain(words))
         }
         None => shell_words(["gate4k", "run", &path]),
     }

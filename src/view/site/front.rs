@@ -202,7 +202,7 @@ fn incidents(site: &Site<'_>) -> Markup {
                     li { (name(&fix.entry)) " was mended (rule 6.3): " (word(&fix.reason)) ", " (stamp(&fix.at)) }
                 }
                 @for update in &ledger.updates {
-                    li { (name(&update.entry)) " was updated (rule 4.2), " (stamp(&update.at)) }
+                    li { (name(&update.entry)) " was updated, " (stamp(&update.at)) }
                 }
             } }
         }
