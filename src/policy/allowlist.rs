@@ -122,13 +122,22 @@ pub(crate) struct NamedLibrary {
     /// refused without a charge where it has not.
     #[serde(default)]
     pub(crate) starts: Vec<Text>,
-    /// True for the library by which programs speak to an accelerator (`--devices`).
-    #[serde(default)]
-    pub(crate) accelerator: bool,
+    /// Its part in how programs speak to an accelerator (`--devices`), if it has one.
+    pub(crate) accelerator: Option<AcceleratorPart>,
     /// The rule that allows or forbids it.
     pub(crate) rule: Option<Text>,
     /// The reason.
     pub(crate) reason: Option<Text>,
+}
+
+/// The part of a library in how programs speak to an accelerator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AcceleratorPart {
+    /// It looks for drivers, and loads those that the host has.
+    Loader,
+    /// It speaks to the device.
+    Driver,
 }
 
 /// A directory, as a pattern.

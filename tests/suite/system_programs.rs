@@ -1,5 +1,7 @@
 //! What compilers and interpreters do by themselves, and what an entry may not do in their name.
 
+use std::process::Command;
+
 use crate::outcome::Outcome;
 use crate::test_folder::{TestFolder, fixture};
 use crate::trials::Test;
@@ -49,6 +51,40 @@ fn an_interpreter_starts_its_own_programs_by_its_own_words() {
     }
 }
 
+/// Runs gate4k on a host of its own, where a directory of the system was changed by this line of shell.
+fn where_the_host_has(folder: &TestFolder, directory: &str, change: &str, words: &str) -> Outcome {
+    let script = format!(
+        "set -e; mount -t tmpfs none /mnt; mkdir /mnt/upper /mnt/work\n\
+         mount -t overlay none -o lowerdir={directory},upperdir=/mnt/upper,workdir=/mnt/work {directory}\n\
+         {change}\n\
+         {} {words}",
+        env!("CARGO_BIN_EXE_gate4k")
+    );
+    let mut host = Command::new("unshare");
+    host.args(["--mount", "--", "/bin/sh", "-c", &script]).current_dir(folder.top());
+    Outcome::of(&mut host)
+}
+
+/// Ubuntu's ldconfig is a script of the shell, which starts the program behind it.
+fn an_ldconfig_that_is_a_script_is_no_program_of_the_entry() {
+    let folder = TestFolder::new();
+    folder.copy("accept/python3-find-library", "entry");
+    folder.write("ldconfig", "#!/bin/sh\nexec /sbin/ldconfig.real \"$@\"\n");
+    let change =
+        "mv /usr/sbin/ldconfig /usr/sbin/ldconfig.real; install -m 755 ldconfig /usr/sbin/ldconfig";
+    let done = where_the_host_has(&folder, "/usr/sbin", change, "check --quick entry");
+    assert!(done.out.starts_with("accepted"), "{done:?}");
+}
+
+/// `cargo new` reads git's settings, and gives up where they are and cannot be read.
+fn a_package_can_be_made_where_git_has_settings() {
+    let folder = TestFolder::new();
+    folder.write("engine", "#!/bin/sh\nT=`mktemp -d`\ncargo new -q $T/e&&echo made\nrm -r $T\n");
+    let change = "echo '[user] name = x' >/etc/gitconfig";
+    let done = where_the_host_has(&folder, "/etc", change, "run engine");
+    assert_eq!(done.out, "made\n", "{done:?}");
+}
+
 /// A Python program that has a library of its own in its memory, when it asks for another one.
 const OWN_LIBRARY: &str = "import ctypes, ctypes.util, os, subprocess, tempfile
 with tempfile.TemporaryDirectory() as d:
@@ -83,6 +119,8 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_file_of_its_own_can_be_locked_and_no_other [Landlock, Python3],
         slow an_interpreter_starts_its_own_programs_by_its_own_words [Landlock, Python3],
+        slow an_ldconfig_that_is_a_script_is_no_program_of_the_entry [Landlock, Root, Unshare, Mounts, Python3],
+        slow a_package_can_be_made_where_git_has_settings [Landlock, Root, Unshare, Mounts, Rustc],
         slow a_command_below_tmp_is_nothing_that_an_entry_leaves [Landlock, Python3],
         slow a_linker_that_lists_the_directories_of_libraries_links [Landlock, Gold]
     ]

@@ -184,9 +184,14 @@ fn program_read(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> Option<Host
     if open.own || open.denied || open.missing {
         return None;
     }
+    let program = policy.program_at(&open.path)?;
     let reader = open.by.and_then(|index| run.execs.get(index));
-    let runs_it = reader.is_some_and(|exec| exec.asked == open.path);
-    policy.program_at(&open.path).filter(|is| *is != HostProgram::HelperScript || !runs_it)
+    // It may have been asked for by another path (/sbin is a link).
+    let runs_it = reader.is_some_and(|exec| {
+        base_name(&exec.asked) == base_name(&open.path)
+            && policy.program_at(&exec.asked) == Some(program)
+    });
+    (program != HostProgram::HelperScript || !runs_it).then_some(program)
 }
 
 /// The accusation against one start, if there is one.

@@ -37,7 +37,7 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 fn unseen(mut finding: Finding, evidence: &Evidence, policy: &dyn Allowed) -> Finding {
     let opened =
         |layer: &Layer| layer.name == LayerName::Devices && layer.state != LayerState::Enforced;
-    let drives = |open: &FileOpen| !open.missing && policy.drives_accelerators(&open.path);
+    let drives = |open: &FileOpen| !open.missing && policy.accelerator_part(&open.path).is_some();
     let has_one = evidence.host.layers.iter().any(opened)
         && evidence.runs.iter().flat_map(|run| &run.opens).any(drives);
     if has_one && finding.status == Status::Pass {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::model::command_words::base_name;
 use crate::model::evidence::ProgramClass;
+use crate::policy::allowlist::AcceleratorPart;
 use crate::policy::toolchain::{HostProgram, Toolchain};
 use crate::policy::{decide, libraries, pattern};
 
@@ -44,9 +45,9 @@ pub trait Allowed {
         false
     }
 
-    /// True if programs speak to accelerators by this library.
-    fn drives_accelerators(&self, _library: &str) -> bool {
-        false
+    /// The part of a library in how programs speak to accelerators.
+    fn accelerator_part(&self, _library: &str) -> Option<AcceleratorPart> {
+        None
     }
 
     /// The program that a file of the host is, where it is nothing that the entry itself may start.
@@ -95,9 +96,10 @@ impl Allowed for Toolchain {
             && self.library_needs(library.as_ref(), path.as_ref())
     }
 
-    fn drives_accelerators(&self, library: &str) -> bool {
-        let mut lines = self.list().libraries.iter().filter(|line| line.accelerator);
-        lines.any(|line| pattern::matches(&line.name, base_name(library)))
+    fn accelerator_part(&self, library: &str) -> Option<AcceleratorPart> {
+        let name = base_name(library);
+        let mut lines = self.list().libraries.iter();
+        lines.find(|line| pattern::matches(&line.name, name))?.accelerator
     }
 
     fn program_at(&self, path: &str) -> Option<HostProgram> {

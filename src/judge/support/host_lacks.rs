@@ -8,8 +8,9 @@ use crate::judge::support::allowed::{Allowed, LibraryWord};
 use crate::judge::support::excuse::{Excuse, gaps, refusal};
 use crate::judge::support::{complaints, wording};
 use crate::model::command_words::base_name;
-use crate::model::evidence::{FileAccess, HostFacts, Run};
+use crate::model::evidence::{FileAccess, FileOpen, HostFacts, Run};
 use crate::model::layer_status::{LayerName, LayerState};
+use crate::policy::allowlist::AcceleratorPart;
 
 /// The run asked for a command of rule 7.5 that this host lacks.
 pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
@@ -56,16 +57,27 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
     ))
 }
 
-/// The run loaded a library that drives accelerators (7.6), and none is open to it.
+/// The run loaded a library by which programs speak to accelerators (7.6), and none is open to it; or that library has found no
+/// driver of this host for what is open.
 fn no_accelerator(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<Excuse> {
     let devices = host.layers.iter().find(|layer| layer.name == LayerName::Devices)?;
-    if devices.state != LayerState::Enforced {
-        return None;
-    }
-    let loaded = run.opens.iter().find(|open| {
-        !(open.own || open.denied || open.missing) && policy.drives_accelerators(&open.path)
-    })?;
+    let part = |open: &FileOpen| {
+        let loaded = !(open.own || open.denied || open.missing);
+        policy.accelerator_part(&open.path).filter(|_| loaded)
+    };
+    let loaded = run.opens.iter().find(|open| part(open).is_some())?;
     let name = base_name(&loaded.path);
+    if devices.state != LayerState::Enforced {
+        let has_driver = run.opens.iter().any(|open| part(open) == Some(AcceleratorPart::Driver));
+        return (!has_driver).then(|| {
+            Excuse::of_host(
+                format!("it loaded {name}, which found no driver for the accelerator on this host"),
+                "install the accelerator's driver for OpenCL, with its file in /etc/OpenCL/vendors, and check again, or let it \
+                 play without one",
+                json!({"no_driver": name}),
+            )
+        });
+    }
     Some(Excuse::of_host(
         format!("it loaded {name}, which drives accelerators, and none is open to it here"),
         "check again with `--devices nvidia` or `--devices dri`, on a host that has the accelerator, or let it play without \
@@ -173,6 +185,18 @@ mod tests {
         let denied = testing::run(Purpose::Main).opened("/usr/lib/libcuda.so.1", true);
         assert_eq!(excuse(LayerState::Enforced, &denied), None);
         assert_eq!(excuse(LayerState::Enforced, &testing::run(Purpose::Main)), None);
+    }
+
+    #[test]
+    fn an_open_device_without_a_driver_for_opencl_leaves_a_start_open() {
+        let mut host = testing::host();
+        let (state, reason) = (LayerState::Partial, String::new());
+        host.layers.push(Layer { name: LayerName::Devices, state, reason });
+        let loader = testing::run(Purpose::Main).opened("/usr/lib/libOpenCL.so.1", false);
+        let excuse = no_accelerator(&loader, &host, &testing::TestList).unwrap();
+        assert!(excuse.why.contains("found no driver"), "{}", excuse.why);
+        let driven = loader.opened("/usr/lib/libcuda.so.1", false);
+        assert!(no_accelerator(&driven, &host, &testing::TestList).is_none());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::judge::support::allowed::{Allowed, CommandWord, LibraryWord};
+use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Answer, Ask, Capabilities, EndHow, EntryColours, Evidence, Exec, ExecOutcome, ExitHow,
     FileAccess, FileOpen, GameEnd, GamesEvidence, GoQuestion, HostFacts, IdleSeen, LeftFile,
@@ -12,6 +13,7 @@ use crate::model::evidence::{
 use crate::model::game::result::GameResult;
 use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::units::{Bytes, Ply};
+use crate::policy::allowlist::AcceleratorPart;
 use crate::policy::toolchain::HostProgram;
 
 /// The list after which every healthy test engine is asked.
@@ -307,8 +309,12 @@ impl Allowed for TestList {
         CommandWord { class, reason: "the rules' own example calls it".into() }
     }
 
-    fn drives_accelerators(&self, library: &str) -> bool {
-        library.ends_with("/libcuda.so.1")
+    fn accelerator_part(&self, library: &str) -> Option<AcceleratorPart> {
+        match base_name(library) {
+            "libcuda.so.1" => Some(AcceleratorPart::Driver),
+            "libOpenCL.so.1" => Some(AcceleratorPart::Loader),
+            _ => None,
+        }
     }
 
     fn program_at(&self, path: &str) -> Option<HostProgram> {
