@@ -114,6 +114,10 @@ pub(crate) fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadErr
     if metadata.is_dir() {
         return directory(path, options);
     }
+    if metadata.is_symlink() && is_stream(path) {
+        let what = "it is a stream of a process and no file; write it to a file, and name that";
+        return Err(LoadError::Nothing { path: path.to_owned(), what });
+    }
     if !metadata.is_file() {
         return Ok(not_a_file(path, metadata.file_type()));
     }
@@ -121,6 +125,11 @@ pub(crate) fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadErr
     let config = chosen(config, path, options)?;
     let submission = read_entry(path, &metadata, Vec::new(), config).map_err(unreadable)?;
     Ok(whole(submission))
+}
+
+/// True for the names of open files of a process: `/dev/stdin`, `/dev/fd/63` (`<(…)` of a shell), `/proc/self/fd/0`.
+fn is_stream(link: &Path) -> bool {
+    ["/proc", "/dev/fd", "/dev/stdin"].iter().any(|top| link.starts_with(top))
 }
 
 /// The next step where a link stands for the file.

@@ -118,6 +118,14 @@ fn links_devices_fifos_and_sockets_are_never_opened() {
 }
 
 #[test]
+fn a_stream_of_a_process_is_nothing_that_is_judged() {
+    for path in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+        let error = load(Path::new(path), &LoadOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("write it to a file"), "{error}");
+    }
+}
+
+#[test]
 fn a_directory_with_only_a_link_or_a_directory_holds_no_file() {
     let room = room();
     symlink("/bin/sh", room.path().join("engine")).unwrap();

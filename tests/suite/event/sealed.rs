@@ -118,6 +118,12 @@ fn a_journal_made_anew_has_another_sum_and_breaks_its_seal() {
     let other = minisign::KeyPair::generate_unencrypted_keypair().unwrap().pk.to_base64();
     let (code, told) = event.ask(&["event", "verify", "--public-key", &other]);
     assert_eq!(code, 1, "{told}");
+
+    // With neither records nor a seal there is nothing that could be right.
+    fs::write(&journal, "").unwrap();
+    fs::remove_file(event.path("event.journal.seal")).unwrap();
+    let (code, told) = event.ask(&verify[..2]);
+    assert!(code == 1 && told.contains("it has no record"), "{code} {told}");
 }
 
 fn a_journal_that_is_no_file_ends_at_once() {
