@@ -1,4 +1,4 @@
-//! What of a processor the programs that a benchmark starts have had.
+//! The share of a processor that the programs of a benchmark have had.
 
 use std::time::Duration;
 

@@ -78,7 +78,7 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             let why = with_causes(&error);
             tell(&why);
             if matches!(error.downcast_ref(), Some(ForgedOutput::Led { .. })) {
-                // What tells of it would go there.
+                // The message about it would go there.
                 return Ok(Exit::Usage);
             }
             match Reports::open(args, Surroundings::here()) {

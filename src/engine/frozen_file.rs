@@ -17,7 +17,7 @@ pub(crate) struct FrozenFile {
     stamp: FileStamp,
 }
 
-/// What the kernel says of a file, and changes with each write and each replacement: device, inode, size, and the time of the last
+/// The marks of a file that the kernel changes with each write and each replacement: device, inode, size, and the time of the last
 /// change of either (`ctime`, which nobody can set).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileStamp {

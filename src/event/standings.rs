@@ -93,7 +93,7 @@ pub enum Place {
         rank: u32,
         /// True if other engines have it too.
         tied: bool,
-        /// What puts it behind the engine before, where both have the same points.
+        /// The reason that puts it behind the engine before, where both have the same points.
         by: Option<PlacedBy>,
     },
     /// Crashed too often: no rank, all games annulled.
@@ -102,7 +102,7 @@ pub enum Place {
     Withdrawn,
 }
 
-/// What puts an engine behind another one that has the same points.
+/// The reason that puts an engine behind another one that has the same points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacedBy {
     /// A criterion of the chain.

@@ -49,7 +49,7 @@ fn named(words: Option<&str>) -> Option<Termination> {
     WORDS.iter().find(|(part, _)| words.contains(part)).map(|(_, termination)| termination.clone())
 }
 
-/// The end of a game by its tags `TerminationDetails` and `Termination` and its last position. What shows another result than the
+/// The end of a game by its tags `TerminationDetails` and `Termination` and its last position. A position that shows another result than the
 /// game has is not its end.
 pub(crate) fn of(
     details: Option<&str>,

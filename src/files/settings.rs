@@ -37,12 +37,12 @@ impl SettingsError {
 pub struct SettingsKind {
     /// Its name.
     name: &'static str,
-    /// What to do where there are none.
+    /// The next step where there are none.
     next: &'static str,
 }
 
 impl SettingsKind {
-    /// What a repository of entries decides.
+    /// The settings of a repository of entries.
     pub(crate) const CONFIGURATION: SettingsKind = SettingsKind { name: "configuration", next: "" };
     /// An event that is played.
     pub(crate) const EVENT: SettingsKind =

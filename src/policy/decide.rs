@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(call(&["busybox-x", "wget"]), (Refused, "wget".into()));
         assert_eq!(call(&["busybox"]).0, Refused);
         assert_eq!(call(&[]).0, Refused);
-        // What is no name of that file tells nothing: GNU's takes an option for the name, and uutils's the next word.
+        // A word that is no name of that file tells nothing: GNU's takes an option for the name, and uutils's the next word.
         assert_eq!(call(&["gzip", "--coreutils-prog=cat"]), (Refused, "cat".into()));
         assert_eq!(call(&["/tmp/gzip", "sort"]), (Refused, "sort".into()));
         assert_eq!(call(&["/tmp/gzip"]), (Refused, "gzip".into()));

@@ -210,7 +210,7 @@ impl Tree<'_> {
             if is_installed(&inner) {
                 installed(self.list, &inner, self.read, self.chess);
             } else if inner.is_symlink() {
-                // What a link leads to is granted where it lies, if it lies here.
+                // The file that a link leads to is granted where it lies, if it lies here.
                 if inner.canonicalize().is_ok_and(|real| !real.starts_with(&self.top)) {
                     self.read.insert(inner);
                 }

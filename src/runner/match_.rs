@@ -28,7 +28,7 @@ pub(crate) struct Match {
     pub(crate) engines: Vec<Arc<Engine>>,
     /// The pairings.
     pub(crate) games: MatchGames,
-    /// What its games have alike.
+    /// The settings that its games share.
     pub(crate) settings: GameSettings,
     /// Bounds on what is no move.
     pub(crate) bounds: EngineBounds,

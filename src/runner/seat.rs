@@ -314,7 +314,7 @@ impl<'a> EngineSeat<'a> {
             Err(_) => false,
         };
         let left = match self.bounds.grace {
-            // In the middle of a search many hear nothing: it has as long as all that it started. What it cannot tidy up even so is held
+            // In the middle of a search many hear nothing: it has as long as all that it started. A file that it cannot remove even so is held
             // against nobody.
             Some(grace) if late && self.interrupted => {
                 live.wire.idle(asked + grace);

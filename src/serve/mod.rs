@@ -62,7 +62,7 @@ struct Version {
     event: u64,
 }
 
-/// What visitors are told of a change.
+/// A change, as visitors are told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeNotice {
     /// None: they are told at the next change.

@@ -1,4 +1,4 @@
-//! What an entry finds of accelerators, and what their drivers need beside the device (rule 7.6).
+//! The accelerators that an entry finds, and the files that their drivers need beside the device (rule 7.6).
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn a_driver_reads_of_the_machine_only_beside_a_device() {
     assert!(!with.out.contains("numbers 0\n"), "{with:?}");
     let has_pci = std::path::Path::new("/sys/bus/pci").is_dir();
     assert_eq!(with.out.contains("/sys/bus/pci True\n"), has_pci, "{with:?}");
-    // Who else is on the host is still nobody's business.
+    // Other processes of the host are still nobody's business.
     assert!(with.out.contains("/sys/fs/cgroup False\n"), "{with:?}");
 }
 
@@ -74,7 +74,7 @@ int main(void) {
     assert_eq!(done.out, "opened 6 as it was 1\n0 0\n", "{done:?}");
 }
 
-/// What a library starts by itself is no cloak for what the entry starts beside it.
+/// A program that a library starts by itself is no cloak for one that the entry starts beside it.
 fn a_library_lends_its_name_to_no_other_program() {
     let folder = TestFolder::new();
     let engine = String::from_utf8(fixture("accept/python3")).unwrap();

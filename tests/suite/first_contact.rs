@@ -335,7 +335,7 @@ fn a_hint_is_done_to_a_copy_that_is_checked() {
     assert_eq!(fs::read(&entry).unwrap(), before);
 }
 
-/// What somebody puts at the output's path while the copy is judged is not replaced.
+/// A file that somebody puts at the output's path while the copy is judged is not replaced.
 fn a_file_that_comes_while_a_copy_is_judged_stays() {
     for _ in 0..9 {
         let folder = tempfile::tempdir().unwrap();

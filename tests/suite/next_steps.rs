@@ -23,7 +23,7 @@ enum Step {
 /// A fixture, the rule whose finding it gives, words of its next step, and what is done.
 type Case = (&'static str, &'static str, &'static str, Step);
 
-/// What cutechess writes of an engine without options.
+/// The engines.json that cutechess writes of an engine without options.
 const SOUND: &str = r#"[ { "name": "Plain", "command": "./engine", "options": [ ] } ]"#;
 
 /// Rules that the bytes decide: such a check takes no time beside what it runs afterwards.

@@ -1,4 +1,4 @@
-//! What a program came to: its exit code and all that it wrote, taken together or apart.
+//! The end of a program: its exit code and all that it wrote, taken together or apart.
 
 use std::process::{Command, Output};
 

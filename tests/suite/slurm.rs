@@ -50,7 +50,7 @@ impl Cluster<'_> {
             node("n2", ports[2])
         );
         fs::write(&conf, text).unwrap();
-        // What only these daemons know, and nobody else has a use for.
+        // A secret that only these daemons know, and nobody else has a use for.
         site.write("slurm/munge.key", &"gate4k".repeat(64));
         let owned = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         fs::set_permissions(folder.join("munge.key"), owned).unwrap();

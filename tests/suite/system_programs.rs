@@ -1,4 +1,4 @@
-//! What compilers and interpreters do by themselves, and what an entry may not do in their name.
+//! Programs and files that compilers and interpreters use by themselves, and that an entry may not use in their name.
 
 use std::process::Command;
 

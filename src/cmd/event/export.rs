@@ -122,7 +122,7 @@ fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
         return Err(EarlyEnd::usage(words).into());
     }
     make_folder(dir).with_context(|| shown(dir))?;
-    // What an export that was broken off has written is known to the next one.
+    // The files of an export that was broken off are known to the next one.
     let names = files.iter().map(|(name, _)| name.as_str());
     keep_list(dir, &before.lines().chain(names).collect())?;
     for (name, text) in files {

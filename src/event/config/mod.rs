@@ -320,7 +320,7 @@ pub(crate) fn counted_stages(settings: &str) -> BTreeMap<String, CountedStage> {
     stage.into_iter().filter_map(counted).collect()
 }
 
-/// What the standings of a stage depend on besides its games.
+/// The settings that the standings of a stage depend on besides its games.
 #[derive(Clone, Debug)]
 pub(crate) struct CountedStage {
     /// Its format.

@@ -119,7 +119,7 @@ fn untold(plan: &EventPlan, runs: &mut [Run], out: &mut Replay) {
     }
 }
 
-/// Brings the files of each part into the order of play, where they have dates. What no tag tells apart is told by its file, and
+/// Brings the files of each part into the order of play, where they have dates. A game that no tag tells apart is told by its file, and
 /// in a knockout of one file by its Event tag.
 fn in_time(plan: &EventPlan, runs: &mut [Run], out: &mut Replay) {
     runs.sort_by_key(|run| run.place);

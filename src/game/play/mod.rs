@@ -25,7 +25,7 @@ pub(crate) use player::{Player, PlayerAnswer, PlayerLost, Thought};
 /// Games longer than this make the record grow, which costs memory and nothing else.
 const USUAL_PLIES: usize = 400;
 
-/// What the games of a match have alike.
+/// The settings that the games of a match share.
 #[derive(Debug, Default)]
 pub(crate) struct GameSettings {
     /// Time margins and bounds on moves.
@@ -45,7 +45,7 @@ pub(crate) struct GameSettings {
 /// The terms of a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GameTerms<'a> {
-    /// What it has in common with others.
+    /// The settings that it shares with others.
     pub(crate) settings: &'a GameSettings,
     /// Where it begins.
     pub(crate) opening: &'a Opening,

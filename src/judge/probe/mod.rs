@@ -84,7 +84,7 @@ pub struct ProbeWaits {
     pub(crate) advice: Duration,
     /// For one look at the processor time of a waiting engine; after a move up to forty are taken.
     pub(crate) idle: Duration,
-    /// From the first start to when nothing is asked any more that was asked before, or that seeks a bound. What can reject is
+    /// From the first start to when nothing is asked any more that was asked before, or that seeks a bound. A question that can reject is
     /// asked at least once however late it is.
     pub(crate) again: Duration,
     /// The longest start of an entry of which as many are made as questions ask for.

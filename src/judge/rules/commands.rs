@@ -80,7 +80,7 @@ pub(crate) fn is_denied(exec: &Exec) -> bool {
     match (exec.outcome, exec.class) {
         (ExecOutcome::Denied, ProgramClass::Entry) => exec.by.is_some(),
         (ExecOutcome::Denied, ProgramClass::OwnProduct) => !is_own_file(exec),
-        // What a library of the system starts by itself, and can do without.
+        // A program that a library of the system starts by itself, and can do without.
         (ExecOutcome::Denied, ProgramClass::Helper) => false,
         (ExecOutcome::Denied, _)
         | (ExecOutcome::Ran | ExecOutcome::Failed(_), ProgramClass::Refused) => true,

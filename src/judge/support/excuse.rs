@@ -25,7 +25,7 @@ pub(crate) struct Excuse {
 }
 
 impl Excuse {
-    /// What this host may be the reason of.
+    /// A failure that this host may be the reason of.
     pub(super) fn of_host(
         why: impl Into<String>,
         help: impl Into<String>,

@@ -1,4 +1,4 @@
-//! What this host may lack, where a start of the entry did not come up.
+//! Things that this host may lack, where a start of the entry did not come up.
 
 use std::path::Path;
 

@@ -72,7 +72,7 @@ impl Guardian {
         Guardian(waiting_shell(script, path.as_os_str()))
     }
 
-    /// Lets it end: at once where the path is gone (or not ours), else when it has removed it. What takes longer than half a
+    /// Lets it end: at once where the path is gone (or not ours), else when it has removed it. A removal that takes longer than half a
     /// minute is not waited for.
     pub(in crate::sandbox) fn dismiss(&mut self, gone: bool) {
         if let Some(mut child) = self.0.take() {

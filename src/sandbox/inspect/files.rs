@@ -271,7 +271,7 @@ fn is_of_proc(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 
-/// What a link in our own /proc leads to.
+/// The file that a link in our own /proc leads to.
 fn of_thread(tid: i32, link: &str) -> io::Result<FoundFile> {
     let flags = libc::O_PATH | libc::O_CLOEXEC;
     let link = format!("/proc/{tid}/{link}");

@@ -99,7 +99,7 @@ impl Tracer<'_> {
     }
 
     /// The answer to a lock of one of the entry's own files (rustc locks its folders, and gives up where it cannot); none where it
-    /// must be refused. A lock is of the open file: it is made here, by a descriptor that no thread of the entry can exchange. Who would
+    /// must be refused. A lock is of the open file: it is made here, by a descriptor that no thread of the entry can exchange. A caller that would
     /// have to wait for it is refused, since nobody here may wait.
     fn own_lock(&self, pid: i32, call: &Call) -> Option<i32> {
         if call.compat || call.number != libc::SYS_flock as u64 {
@@ -253,7 +253,7 @@ impl Tracer<'_> {
                     // Another thread has taken the descriptor away: nobody knows what it was.
                     self.unrecorded(RecordPart::Paths);
                 }
-                // What was refused has no descriptor: the path is looked up where it says nothing by itself.
+                // A refused file has no descriptor: its path is looked up where it says nothing by itself.
                 if denied && !is_of_the_host(&path) {
                     came_to = self.files.find(pid, &path);
                 }
@@ -276,7 +276,7 @@ impl Tracer<'_> {
                 // A library may be loaded, and a program copied, at any time, whatever the start is for. In a start that is not
                 // watched closely, they count once they are open.
                 let used = (is_library(&path) || program) && (error == 0 || self.shared.audits());
-                // What it saves at its quit is no less of a try to write than at its start; one start tells of it.
+                // A file that it saves at its quit is as much a try to write as at its start; one start tells of it.
                 let save = denied && access == FileAccess::Write && self.shared.audits();
                 // A descriptor that only names a program is none to copy it by; who opens or starts it by that is told then.
                 let names_program = program && names_only && error == 0;

@@ -78,7 +78,7 @@ fn check(entry: &Path) -> BTreeMap<String, String> {
     findings.iter().map(|finding| (word(finding, "rule"), word(finding, "status"))).collect()
 }
 
-/// What it looks like in a game of a check, and in one of a match, an entry alone can tell: it ends where it is not as in a probe.
+/// An entry alone can tell how a game of a check, or of a match, looks from inside: it ends where it is not as in a probe.
 fn an_entry_that_gives_up_wherever_it_is_not_probed_plays_all_the_same() {
     let program = Program::get();
     let able = Capability::probe().namespaces.is_ok();

@@ -374,7 +374,7 @@ fn a_journal_that_is_damaged_leaves_the_pages_as_they_are() {
     assert_eq!(server.get("/event.json"), before);
 }
 
-/// What changes with each move is kept of the games that ended last alone; their pages stay.
+/// The parts that change with each move are kept of the games that ended last alone; the pages of the others stay.
 fn an_event_of_many_games_keeps_the_moving_parts_of_few() {
     // One game at a time: of two, the first may be kept back by the host until all others have ended.
     let stages = stage("League", "round-robin = { doubles = 1 }", "ties = \"4k\"");

@@ -36,7 +36,7 @@ fn a_signal_ends_the_gate_at_once_and_the_event_goes_on_later() {
     assert!(told.contains("entries without a receipt are judged again"), "{told}");
     assert_eq!(said, "paused; `gate4k event run event.toml` goes on\n");
     assert!(event.records("receipt").is_empty());
-    // Who is first in the file is told first, however long the others take.
+    // The first entry in the file is told first, however long the others take.
     std::fs::copy(shipped("elf").join("engine"), event.path("Silent/engine")).unwrap();
     let (code, text) = event.ask(&["event", "run"]);
     assert_eq!(code, 1, "{text}");
@@ -49,7 +49,7 @@ fn a_signal_ends_the_gate_at_once_and_the_event_goes_on_later() {
 /// Asks for more memory than any host has before it says a word.
 const BIG: &str = "#!/usr/bin/python3\nimport mmap\nmmap.mmap(-1, 1 << 46)\n";
 
-/// What `event run` advises works when the journal has another entry already; nothing else may change by then.
+/// The advice of `event run` works when the journal has another entry already; nothing else may change by then.
 fn an_undecided_entry_is_admitted_by_the_key_that_is_advised() {
     let event = Event::new(&[("Sound", "elf"), ("Big", "elf32")], "0.5+0.01", POOL);
     script(&event, "Big", BIG);

@@ -173,7 +173,7 @@ fn no_output_goes_through_a_link_of_the_branch_and_no_journal_of_it_is_believed(
         said(&[repository.check_with(word, "entries/bad")], 2, says);
         assert_eq!(fs::read_to_string(&precious).unwrap(), "precious", "{word}");
     }
-    // What nobody has put there is written, and a file is replaced, whoever brought it along.
+    // A file that is not there yet is written, and one that is there is replaced, whoever brought it along.
     fs::remove_file(repository.path("gate4k.xml")).unwrap();
     repository.write("gate4k.xml", "of the branch");
     repository.write("gate4k.toml", "entries = [\"entries\"]\n");

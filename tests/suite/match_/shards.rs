@@ -308,7 +308,7 @@ fn shards_that_do_not_fit_are_refused_by_name() {
     }
 }
 
-/// What an entry may start is part of the match, and so are the tables by which games end.
+/// The programs that an entry may start are part of the match, and so are the tables by which games end.
 fn other_waivers_and_other_tables_are_another_match() {
     let table = Table::set("settings-of-shards");
     let entry =

@@ -1,7 +1,7 @@
 //! The question of a game at which something went wrong, asked again on clocks that the event can produce.
 //!
 //! First the position alone, in a fresh process; where it is answered, after the game up to it, then after all games of that
-//! process, since memory of these may be the reason. What went before is asked on a clock of the event, too: a history that
+//! process, since memory of these may be the reason. The moves before are asked on a clock of the event, too: a history that
 //! no event can produce proves nothing.
 
 use std::time::{Duration, Instant};

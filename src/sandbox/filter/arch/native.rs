@@ -62,7 +62,7 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
             SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex
             SYS_sethostname SYS_setdomainname SYS_syslog SYS_vhangup
             SYS_mq_open SYS_mq_unlink
-            // What others have made is known by its number alone, where the host's is the entry's as well.
+            // Objects that others have made are known by their number alone, where the host's are the entry's as well.
             SYS_shmat SYS_shmctl SYS_semop SYS_semtimedop SYS_semctl SYS_msgsnd SYS_msgrcv SYS_msgctl
             // A filter of the entry's own could overrule ours: of two actions the kernel takes a notification
             // (which may then say "go on") before a stop, and of two stops the data of the newer filter.
