@@ -61,8 +61,8 @@ pub(crate) enum Continuation {
     BeginsAnew,
 }
 
-/// Decides by the stage's rule, which is rule 6.1 with bounds of its own for all events but nTCEC's. `probe` asks tables that are at hand; `compensation` is the event's setting, since
-/// the rule names no number.
+/// Decides by the stage's rule, which is rule 6.1 with bounds of its own for all events but nTCEC's. `probe` asks tables that
+/// are at hand; `compensation` is the event's setting, since the rule names no number.
 pub(crate) fn decide(
     moment: &InterruptedGame,
     probe: impl FnOnce(&Chess) -> Option<GameEnding>,
@@ -84,29 +84,15 @@ pub(crate) fn decide(
             why: told(what),
             verdict: Continuation::Over(ending),
         };
-        if both(&|eval| bounds.win.is_passed(eval)) {
-            let ending = GameEnding::win(Color::White, Termination::WinByEval);
-            return over(
-                "6.1.2",
-                &format!(
-                    "both {} +{}, White wins",
-                    bounds.win.beyond("above", "at least"),
-                    bounds.win
-                ),
-                ending,
-            );
-        }
-        if both(&|eval| bounds.win.is_passed(eval.saturating_neg())) {
-            let ending = GameEnding::win(Color::Black, Termination::WinByEval);
-            return over(
-                "6.1.2",
-                &format!(
-                    "both {} -{}, Black wins",
-                    bounds.win.beyond("below", "at most"),
-                    bounds.win
-                ),
-                ending,
-            );
+        for (side, sign, beyond, least) in
+            [(Color::White, '+', "above", "at least"), (Color::Black, '-', "below", "at most")]
+        {
+            let for_side = |eval: i32| if side.is_white() { eval } else { eval.saturating_neg() };
+            if both(&|eval| bounds.win.is_passed(for_side(eval))) {
+                let beyond = bounds.win.beyond(beyond, least);
+                let what = format!("both {beyond} {sign}{}, {} wins", bounds.win, color_name(side));
+                return over("6.1.2", &what, GameEnding::win(side, Termination::WinByEval));
+            }
         }
         if both(&|eval| bounds.draw.holds(eval)) && moment.plies / 2 >= MOVES {
             let ending = GameEnding::draw(Termination::DrawByEval);
