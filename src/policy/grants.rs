@@ -130,15 +130,23 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
     Granted { grants, chess: chess.into_iter().collect(), links }
 }
 
-/// The libraries that a program which is called by `names` needs by itself, and the directories of its own: what it and its
-/// extension modules are linked with, the allowed libraries, and what everybody may read.
+/// The files of the host that a program needs by itself.
+#[derive(Debug, Default)]
+pub(super) struct OwnNeeds {
+    /// The files that it reads: the directories of its own, the allowed libraries, and what everybody may read.
+    pub(super) read: BTreeSet<PathBuf>,
+    /// The libraries that it and its extension modules are linked with, which the loader brings along.
+    pub(super) linked: BTreeSet<PathBuf>,
+}
+
+/// The needs of a program which is called by `names`.
 pub(super) fn own_needs(
     list: &Allowlist,
     granted: &Grants,
     program: &Path,
     names: &[&str],
     rust: Option<&Path>,
-) -> BTreeSet<PathBuf> {
+) -> OwnNeeds {
     let mut expander = Expander::default();
     let is_python = names.iter().any(|name| name.starts_with("python") || name.starts_with("pypy"));
     let of_each = names.iter().flat_map(|name| trees_of(list, &mut expander, rust, name));
@@ -149,26 +157,29 @@ pub(super) fn own_needs(
     }
     trees.retain_mut(|tree| tree.canonicalize().map(|real| *tree = real).is_ok());
     let installed = |path: &Path| is_python && path.parent().is_some_and(is_installed);
-    let mut own: BTreeSet<PathBuf> = (granted.read.iter())
+    let mut read: BTreeSet<PathBuf> = (granted.read.iter())
         .filter(|path| installed(path) || trees.iter().any(|tree| path.starts_with(tree)))
         .cloned()
         .collect();
-    own.extend(
+    read.extend(
         trees.into_iter().filter(|tree| granted.read.iter().any(|above| tree.starts_with(above))),
     );
-    let opened: Vec<PathBuf> = own.iter().flat_map(|dir| shared_objects(dir)).collect();
+    // Links among them lead to files elsewhere (Debian's libstd of Rust).
+    let of_links: Vec<PathBuf> = read.iter().flat_map(|dir| linked_objects(dir)).collect();
+    read.extend(of_links);
+    let opened: Vec<PathBuf> = read.iter().flat_map(|dir| shared_objects(dir)).collect();
     let allowed = granted.read.iter().filter(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         list.libraries.iter().any(|library| pattern::matches(&library.name, &name))
     });
-    own.extend(allowed.cloned());
+    read.extend(allowed.cloned());
     let programs = opened.into_iter().chain([program.to_owned()]);
-    own.extend(elf_needs::follow(programs, &library_directories(list, &mut expander)).libraries);
-    own.extend(list.files.iter().flat_map(|file| expander.expand(&file.path)));
-    own
+    let linked = elf_needs::follow(programs, &library_directories(list, &mut expander)).libraries;
+    read.extend(list.files.iter().flat_map(|file| expander.expand(&file.path)));
+    OwnNeeds { read, linked }
 }
 
-/// The libraries that a library is linked with, be it by way of others.
+/// The libraries that a program or a library is linked with, be it by way of others.
 pub(super) fn linked_with(list: &Allowlist, library: PathBuf) -> BTreeSet<PathBuf> {
     elf_needs::follow([library], &library_directories(list, &mut Expander::default())).libraries
 }
@@ -288,17 +299,29 @@ fn is_loader(name: &str) -> bool {
 
 /// Extension modules and plug-ins below a directory.
 fn shared_objects(directory: &Path) -> Vec<PathBuf> {
-    walkdir::WalkDir::new(directory)
-        .follow_links(false)
-        .into_iter()
-        .filter_map(Result::ok)
-        .filter(|item| item.file_type().is_file())
+    objects(directory, |kind| kind.is_file()).collect()
+}
+
+/// The shared objects that links below a directory lead to.
+fn linked_objects(directory: &Path) -> Vec<PathBuf> {
+    objects(directory, |kind| kind.is_symlink())
+        .filter_map(|link| link.canonicalize().ok())
+        .collect()
+}
+
+/// Everything below a directory that is of this kind and has the name of a shared object.
+fn objects(
+    directory: &Path,
+    kind: impl Fn(std::fs::FileType) -> bool,
+) -> impl Iterator<Item = PathBuf> {
+    let all = walkdir::WalkDir::new(directory).follow_links(false).into_iter();
+    all.filter_map(Result::ok)
+        .filter(move |item| kind(item.file_type()))
         .filter(|item| {
             let name = item.file_name().to_string_lossy();
             name.ends_with(".so") || name.contains(".so.")
         })
         .map(walkdir::DirEntry::into_path)
-        .collect()
 }
 
 /// The directories in which the loader finds libraries, in order.

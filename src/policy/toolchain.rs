@@ -15,7 +15,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use super::allowlist::{AllowedCommand, Allowlist, CommandClass};
 use super::decide::{self, Ancestor, Origin, ProgramForm, StartedProgram, Strictness};
 use super::find::{FoundProgram, NameWalk, SYSTEM_PATH};
-use super::grants::{self, Granted, grants};
+use super::grants::{self, Granted, OwnNeeds, grants};
 use super::libraries::{self, is_shared_library};
 use super::{multi_call, pattern};
 use crate::model::command_words::base_name;
@@ -46,8 +46,10 @@ pub struct Toolchain {
     rust: Option<PathBuf>,
     /// The programs and libraries, and the names by which they are found, as they were then; none where nothing was there.
     files: Vec<(PathBuf, Option<Inode>)>,
-    /// Per program or library, the libraries and directories that it needs by itself, once it was asked.
-    own_needs: Mutex<HashMap<PathBuf, BTreeSet<PathBuf>>>,
+    /// Per program, what it needs by itself, once it was asked.
+    own_needs: Mutex<HashMap<PathBuf, OwnNeeds>>,
+    /// Per program or library, the libraries that it is linked with, once it was asked.
+    linked: Mutex<HashMap<PathBuf, BTreeSet<PathBuf>>>,
 }
 
 /// A file's device and number.
@@ -136,7 +138,6 @@ impl Toolchain {
             names.flat_map(|name| SYSTEM_PATH.iter().map(move |dir| Path::new(dir).join(name)));
         let files: BTreeSet<PathBuf> = granted.cloned().chain(links).chain(places).collect();
         let files = files.into_iter().map(|path| (path.clone(), inode(&path))).collect();
-        let own_needs = Mutex::default();
         Toolchain {
             strictness,
             grants,
@@ -147,7 +148,8 @@ impl Toolchain {
             found,
             rust,
             files,
-            own_needs,
+            own_needs: Mutex::default(),
+            linked: Mutex::default(),
             list,
         }
     }
@@ -221,9 +223,29 @@ impl Toolchain {
     }
 
     /// True if a library is one that an allowed program of this host needs by itself: it is granted, and among that program's own
-    /// needs. An interpreter opens what the entry tells it to, and so does a compiler (`.incbin`, `-lx`, `include_bytes!`).
+    /// needs. An interpreter loads what the entry tells it to, and so does a compiler.
     #[must_use]
     pub fn needs(&self, program: Option<&Path>, library: &Path) -> bool {
+        self.is_among_needs(program, library, |own, real| {
+            own.read.iter().chain(&own.linked).any(|own| real.starts_with(own))
+        })
+    }
+
+    /// True if a library is one that an allowed program of this host reads by itself, as it does any file of its own directories. The
+    /// libraries that it is linked with are loaded and not read: who reads one copies it (`.incbin`, `include_bytes!`).
+    #[must_use]
+    pub fn reads(&self, program: Option<&Path>, library: &Path) -> bool {
+        self.is_among_needs(program, library, |own, real| {
+            own.read.iter().any(|own| real.starts_with(own))
+        })
+    }
+
+    fn is_among_needs(
+        &self,
+        program: Option<&Path>,
+        library: &Path,
+        is_among: impl FnOnce(&OwnNeeds, &Path) -> bool,
+    ) -> bool {
         let real = on_this_host(library).map_or_else(|| library.to_owned(), |(_, real)| real);
         let mut granted = self.grants.read.iter().chain(&self.grants.execute);
         if !granted.any(|granted| real.starts_with(granted)) {
@@ -245,28 +267,33 @@ impl Toolchain {
         }
         let mut own = self.own_needs.lock().unwrap_or_else(PoisonError::into_inner);
         let own = own.entry(program.to_owned()).or_insert_with(|| {
-            if names.iter().any(|name| self.looks_around(name)) {
+            if names.iter().any(|name| self.compiles(name)) {
                 // The parts of a compiler share its directories.
                 let commands = self.list.commands.iter().map(|command| &*command.name);
-                names.extend(commands.filter(|name| !self.list.helpers_of(name).is_empty()));
+                names.extend(commands.filter(|name| self.compiles(name)));
             }
             let names: Vec<&str> = names.into_iter().collect();
             grants::own_needs(&self.list, &self.grants, program, &names, self.rust.as_deref())
         });
-        own.iter().any(|own| real.starts_with(own))
+        is_among(own, &real)
     }
 
-    /// True if a library of this host is linked with another one, be it by way of a third.
-    pub(crate) fn library_needs(&self, library: &Path, other: &Path) -> bool {
-        let (Some((_, library)), Some((_, other))) = (on_this_host(library), on_this_host(other))
-        else {
+    /// True for compilers and their helpers. A helper that may be started with certain arguments alone compiles nothing.
+    fn compiles(&self, name: &str) -> bool {
+        let helpers = self.list.helper(name).into_iter().chain(self.list.helpers_of(name));
+        helpers.into_iter().any(|helper| helper.arguments.is_empty())
+    }
+
+    /// True if a program or a library of this host is linked with another one, be it by way of a third.
+    pub(crate) fn is_linked_with(&self, file: &Path, other: &Path) -> bool {
+        let (Some((_, file)), Some((_, other))) = (on_this_host(file), on_this_host(other)) else {
             return false;
         };
-        let mut own = self.own_needs.lock().unwrap_or_else(PoisonError::into_inner);
-        let needed = own
-            .entry(library)
-            .or_insert_with_key(|library| grants::linked_with(&self.list, library.clone()));
-        needed.contains(&other)
+        let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
+        let linked = linked
+            .entry(file)
+            .or_insert_with_key(|file| grants::linked_with(&self.list, file.clone()));
+        linked.contains(&other)
     }
 
     /// The program that a file of this host is, where no entry may start it by itself.
@@ -514,10 +541,19 @@ mod tests {
             !tools.needs(Some(Path::new("/tmp/lib/python/x")), strange),
             "a program of its own"
         );
-        // Of a compiler's parts, the one that is linked with it.
+        // Of a compiler's parts, the one that is linked with it, and that one loads it.
         assert!(
             tools.needs(Some(&real("as")), strange) && !tools.needs(Some(&real("cc")), strange)
         );
+        assert!(!tools.reads(Some(&real("as")), strange), "by .incbin");
+        // An interpreter compiles nothing, though it has a helper.
+        let of_compilers = |path: &&PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            ["libLLVM", "liblto", "libbfd"].iter().any(|of| name.starts_with(of))
+        };
+        for library in tools.grants.read.iter().filter(of_compilers) {
+            assert!(!tools.needs(Some(&real("python3")), library), "{}", library.display());
+        }
         let Some(compiles) = tools.found.iter().find(|found| found.name == "cc1") else { return };
         let of_the_compiler = library(&compiles.real);
         let is_strange = |one: &&PathBuf| one.to_string_lossy().contains("libgmp");

@@ -266,6 +266,7 @@ impl Confined for SandboxedProcess {
                     access: open.access,
                     denied: open.denied,
                     missing: open.missing,
+                    opener: open.opener,
                 })
                 .collect(),
             not_installed,

@@ -5,7 +5,9 @@ use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::{Allowed, LibraryWord};
 use crate::judge::support::{complaints, paths, runs, wording};
 use crate::model::command_words::base_name;
-use crate::model::evidence::{Evidence, FileOpen, ProgramClass, RecordPart, Run};
+use crate::model::evidence::{
+    Evidence, FileOpen, Opener, OpenerCode, ProgramClass, RecordPart, Run,
+};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -81,26 +83,71 @@ fn refused_by(name: &str, policy: &dyn Allowed) -> Option<String> {
     }
 }
 
-/// The reason why a library that was opened is not allowed there.
+/// The reason why a library that was opened is not allowed there. A header serves no compiler: it becomes a part of what is compiled.
 fn refused(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> Option<String> {
-    // A header serves no compiler: it becomes a part of what is compiled.
-    // A library that serves a compiler or an interpreter serves no program of the entry's own, and one that serves a
-    // compiler serves no interpreter: it would be loaded by what the entry says.
-    // One that an allowed library is linked with serves that library, in whatever program has loaded it (an OpenCL driver and
-    // its compiler).
-    let opener = open.by.and_then(|index| run.execs.get(index));
-    let program = opener.and_then(|exec| exec.real.as_deref());
-    let serves_program =
-        || !is_native_product(run, open) && policy.belongs_to_command(program, &open.path);
-    let serves_library = || {
-        run.opens.iter().any(|other| {
-            other.by == open.by
-                && !(other.own || other.denied || other.missing)
-                && policy.belongs_to_library(&other.path, &open.path)
+    refused_by(&open.path, policy).filter(|_| {
+        libraries::is_header(&open.path)
+            || !(serves_program(run, open, policy) || serves_library(run, open, policy))
+    })
+}
+
+/// True if a file serves the compiler or the interpreter that opened it. It serves no program of the entry's own, and one that serves a
+/// compiler serves no interpreter: it would be loaded by what the entry says.
+fn serves_program(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> bool {
+    let exec = open.by.and_then(|index| run.execs.get(index));
+    let program = exec.and_then(|exec| exec.real.as_deref());
+    if is_native_product(run, open) || is_preloaded(run, open.by) {
+        return false;
+    }
+    if !is_shared_object(&open.path) {
+        return policy.belongs_to_command(program, &open.path);
+    }
+    match open.opener {
+        // Who reads a library copies it.
+        Opener { by: OpenerCode::Reader, .. } => policy.is_read_by_command(program, &open.path),
+        Opener { beside_own_code: false, .. } => policy.belongs_to_command(program, &open.path),
+        // Code of the entry's own may have asked for it, unless it comes with the program or one of its modules.
+        Opener { beside_own_code: true, .. } => {
+            policy.belongs_to_command(program, &open.path)
+                && (policy.is_read_by_command(program, &open.path)
+                    || program.is_some_and(|file| policy.is_linked_with(file, &open.path))
+                    || loaded_beside(run, open).any(|other| {
+                        policy.is_read_by_command(program, &other.path)
+                            && policy.is_linked_with(&other.path, &open.path)
+                    }))
+        }
+    }
+}
+
+/// True if a file serves an allowed library that was loaded before in the same program, and is linked with it (an OpenCL driver and
+/// its compiler).
+fn serves_library(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> bool {
+    open.opener.by == OpenerCode::Loader
+        && loaded_beside(run, open).any(|other| {
+            matches!(policy.library(&other.path), LibraryWord::Allowed(_))
+                && policy.is_linked_with(&other.path, &open.path)
         })
-    };
-    refused_by(&open.path, policy)
-        .filter(|_| libraries::is_header(&open.path) || !(serves_program() || serves_library()))
+}
+
+/// The libraries of the host that the loader opened in the same program.
+fn loaded_beside<'a>(run: &'a Run, open: &'a FileOpen) -> impl Iterator<Item = &'a FileOpen> {
+    run.opens.iter().filter(|other| {
+        other.by == open.by
+            && other.opener.by == OpenerCode::Loader
+            && is_shared_object(&other.path)
+            && !(other.own || other.denied || other.missing)
+    })
+}
+
+/// True if a program of the host has had code of the entry's own in its memory from its start on (`LD_PRELOAD`): that runs first, and
+/// the C library is loaded after it.
+fn is_preloaded(run: &Run, program: Option<usize>) -> bool {
+    run.opens.iter().any(|open| {
+        open.by == program
+            && open.opener == Opener { by: OpenerCode::Loader, beside_own_code: true }
+            && !(open.own || open.denied || open.missing)
+            && base_name(&open.path).starts_with("libc.so")
+    })
 }
 
 /// A library that is not allowed and that the run did not get: refused, or nowhere to be found.
@@ -113,6 +160,10 @@ pub(crate) fn wanted_in_vain(run: &Run, policy: &dyn Allowed) -> Option<String> 
     };
     let denied = run.opens.iter().find(is_refused).map(|open| open.path.clone());
     denied.or_else(|| nowhere(run, policy).into_iter().next())
+}
+
+fn is_shared_object(path: &str) -> bool {
+    path.ends_with(".so") || path.contains(".so.")
 }
 
 /// True if machine code that the entry brought along opened it: the entry's or product's file itself runs,
@@ -169,13 +220,12 @@ fn absent(run: &Run, policy: &dyn Allowed) -> Vec<String> {
 /// Shared objects that were looked for and found in no place, and are not allowed: a program that loads
 /// them itself need not say so on its standard error.
 fn nowhere(run: &Run, policy: &dyn Allowed) -> Vec<String> {
-    let is_object = |path: &str| path.ends_with(".so") || path.contains(".so.");
     let found =
         |name: &str| run.opens.iter().any(|open| !open.missing && base_name(&open.path) == name);
     let mut names: Vec<String> = run
         .opens
         .iter()
-        .filter(|open| open.missing && is_object(&open.path))
+        .filter(|open| open.missing && is_shared_object(&open.path))
         .filter(|open| speaks_for_entry(run, open))
         .map(|open| base_name(&open.path).to_owned())
         .filter(|name| !found(name))
@@ -203,7 +253,7 @@ fn speaks_for_entry(run: &Run, open: &FileOpen) -> bool {
 fn is_loaded(open: &FileOpen) -> bool {
     !open.denied
         && !open.missing
-        && (open.path.ends_with(".so") || open.path.contains(".so."))
+        && is_shared_object(&open.path)
         && !base_name(&open.path).contains("cpython-")
         && !base_name(&open.path).contains("pypy3")
 }
@@ -264,8 +314,8 @@ mod tests {
             TestList.library(name_or_path)
         }
 
-        fn belongs_to_library(&self, library: &str, path: &str) -> bool {
-            (library, path) == ("/usr/lib/libc.so.6", "/usr/lib/libLLVM.so.15")
+        fn is_linked_with(&self, file: &str, path: &str) -> bool {
+            (file, path) == ("/usr/lib/libc.so.6", "/usr/lib/libLLVM.so.15")
         }
     }
 
@@ -283,6 +333,38 @@ mod tests {
         assert_eq!(with(Some("/usr/lib/libc.so.6")).status, Status::Pass);
         assert_eq!(with(Some("/usr/lib/libm.so.6")).status, Status::Fail);
         assert_eq!(with(None).status, Status::Fail);
+    }
+
+    #[test]
+    fn a_library_that_is_only_read_is_no_cover_for_another() {
+        let mut run = testing::run(Purpose::Main)
+            .opened("/usr/lib/libc.so.6", false)
+            .opened("/usr/lib/libLLVM.so.15", false);
+        let verdict = |run: &Run| judge(&testing::evidence_of([run.clone()]), &[], &Driver).status;
+        assert_eq!(verdict(&run), Status::Pass);
+        run.opens[0].opener.by = OpenerCode::Reader;
+        assert_eq!(verdict(&run), Status::Fail);
+        run.opens[0].opener = Opener::LOADER;
+        run.opens[1].opener.by = OpenerCode::Reader;
+        assert_eq!(verdict(&run), Status::Fail);
+    }
+
+    #[test]
+    fn a_library_of_an_interpreter_serves_no_code_that_was_brought_into_it() {
+        let run = |before: Opener, library: Opener| {
+            let mut run = testing::run(Purpose::Main).exec(Some(0), "xz", ProgramClass::Listed);
+            run = run.opened("/lib/libc.so.6", false).opened("/usr/lib/libgmp.so.10", false);
+            for (open, opener) in run.opens.iter_mut().zip([before, library]) {
+                (open.by, open.opener) = (Some(1), opener);
+            }
+            judge(&testing::evidence_of([run]), &[], &Compiler).status
+        };
+        let own = Opener { beside_own_code: true, ..Opener::LOADER };
+        let read = Opener { by: OpenerCode::Reader, beside_own_code: false };
+        assert_eq!(run(Opener::LOADER, Opener::LOADER), Status::Pass);
+        assert_eq!(run(Opener::LOADER, own), Status::Fail, "a plug-in asked for it");
+        assert_eq!(run(own, Opener::LOADER), Status::Fail, "preloaded");
+        assert_eq!(run(Opener::LOADER, read), Status::Fail, "copied");
     }
 
     #[test]

@@ -40,8 +40,13 @@ pub trait Allowed {
         false
     }
 
-    /// True if a library that is allowed is linked with a file.
-    fn belongs_to_library(&self, _library: &str, _path: &str) -> bool {
+    /// True if a file is one that the allowed command reads, rather than a library that its loader brings along.
+    fn is_read_by_command(&self, _program: Option<&str>, _path: &str) -> bool {
+        false
+    }
+
+    /// True if a program or a library of the host is linked with a file.
+    fn is_linked_with(&self, _file: &str, _path: &str) -> bool {
         false
     }
 
@@ -91,9 +96,12 @@ impl Allowed for Toolchain {
         self.needs(program.map(Path::new), path.as_ref())
     }
 
-    fn belongs_to_library(&self, library: &str, path: &str) -> bool {
-        matches!(self.library(library), LibraryWord::Allowed(_))
-            && self.library_needs(library.as_ref(), path.as_ref())
+    fn is_read_by_command(&self, program: Option<&str>, path: &str) -> bool {
+        self.reads(program.map(Path::new), path.as_ref())
+    }
+
+    fn is_linked_with(&self, file: &str, path: &str) -> bool {
+        self.is_linked_with(file.as_ref(), path.as_ref())
     }
 
     fn accelerator_part(&self, library: &str) -> Option<AcceleratorPart> {

@@ -7,8 +7,8 @@ use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Answer, Ask, Capabilities, EndHow, EntryColours, Evidence, Exec, ExecOutcome, ExitHow,
     FileAccess, FileOpen, GameEnd, GamesEvidence, GoQuestion, HostFacts, IdleSeen, LeftFile,
-    LeftProcess, Limits, Overcommit, PlayedGame, PlayedGames, PlayedPly, ProgramClass, Purpose,
-    Question, Refusal, Resource, Rival, Run, RunEnding,
+    LeftProcess, Limits, Opener, Overcommit, PlayedGame, PlayedGames, PlayedPly, ProgramClass,
+    Purpose, Question, Refusal, Resource, Rival, Run, RunEnding,
 };
 use crate::model::game::result::GameResult;
 use crate::model::layer_status::{Layer, LayerName, LayerState};
@@ -270,6 +270,7 @@ impl Build for Run {
             access: FileAccess::Read,
             denied,
             missing: false,
+            opener: Opener::LOADER,
         });
         self
     }

@@ -17,6 +17,29 @@ pub enum FileAccess {
     Write,
 }
 
+/// The code that opened a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Opener {
+    /// The place of the code that made the call.
+    pub by: OpenerCode,
+    /// True where the process had machine code of the entry's own in its memory.
+    pub beside_own_code: bool,
+}
+
+/// The code that made the call which opened a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OpenerCode {
+    /// The system's loader, which maps it into the process.
+    Loader,
+    /// Any other code, which reads it.
+    Reader,
+}
+
+impl Opener {
+    /// The loader, in a process without code of the entry's own.
+    pub const LOADER: Opener = Opener { by: OpenerCode::Loader, beside_own_code: false };
+}
+
 /// One opening of a file, seen until the last `readyok` of the start.
 #[derive(Clone, Debug, Serialize)]
 pub struct FileOpen {
@@ -36,6 +59,9 @@ pub struct FileOpen {
     pub denied: bool,
     /// True where there is no such file.
     pub(crate) missing: bool,
+    /// The code that opened it, where it is a library of the host.
+    #[serde(skip)]
+    pub opener: Opener,
 }
 
 /// A file that remained.

@@ -14,7 +14,7 @@ mod refusals;
 mod run;
 
 pub use capabilities::{Capabilities, LeftOut};
-pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess};
+pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess, Opener, OpenerCode};
 pub use games::{
     AskedAgain, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove,
     LeftByProcess, PlayedGame, PlayedGames, PlayedPly, Rival,

@@ -233,6 +233,23 @@ pub(in crate::sandbox) fn shared_mapping(
     thread: i32,
     address: u64,
 ) -> std::io::Result<Option<Mapping>> {
+    mapping_at(thread, address, |rights| !matches!(rights, [_, b'w', _, b'p']))
+}
+
+/// The file whose code lies at an address, if it is a file's.
+///
+/// # Errors
+/// Where the mappings cannot be read, or are too many.
+pub(in crate::sandbox) fn code_at(thread: i32, address: u64) -> std::io::Result<Option<Mapping>> {
+    mapping_at(thread, address, executable)
+}
+
+/// The file that is mapped at an address, if it is a file's and has these rights.
+fn mapping_at(
+    thread: i32,
+    address: u64,
+    wanted: impl Fn(&[u8]) -> bool,
+) -> std::io::Result<Option<Mapping>> {
     let maps = bytes(thread, "maps")?;
     if maps.len() as u64 == MOST || maps.is_empty() {
         return Err(std::io::ErrorKind::FileTooLarge.into());
@@ -244,7 +261,7 @@ pub(in crate::sandbox) fn shared_mapping(
         Some((number(start)?..number(end)?).contains(&address))
     };
     let line = maps.split(|byte| *byte == b'\n').find(|line| holds(line) == Some(true));
-    Ok(line.and_then(|line| mapping(line, |rights| !matches!(rights, [_, b'w', _, b'p']))))
+    Ok(line.and_then(|line| mapping(line, wanted)))
 }
 
 /// One line of proc_pid_maps(5), if it is a file's and has these rights.

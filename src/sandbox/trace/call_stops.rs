@@ -10,13 +10,14 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
-use crate::model::evidence::{FileAccess, RecordPart, Resource};
+use crate::model::evidence::{FileAccess, Opener, OpenerCode, RecordPart, Resource};
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::child::TraceeResume;
 use crate::sandbox::filter::call_names::{call_name, refusal};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::{EntryFiles, FoundFile};
+use crate::sandbox::inspect::process::Mapping;
 use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{
     PendingCall, exec, file, is_library, is_of_the_host, is_shared_object, message, other_process,
@@ -283,7 +284,12 @@ impl Tracer<'_> {
                 if (!late || used || save) && (error == 0 || denied || missing) && !names_program {
                     let by = if late { self.first_alike(by) } else { by };
                     let at = Instant::now();
-                    self.opened(RawOpen { at, by, path, own, access, denied, missing });
+                    let opener = if own || missing || !is_shared_object(&path) {
+                        Opener::LOADER
+                    } else {
+                        self.opener(pid)
+                    };
+                    self.opened(RawOpen { at, by, path, own, access, denied, missing, opener });
                 }
             }
             PendingCall::Look { path } => self.path_answer(by, &path, error == 0),
@@ -314,6 +320,22 @@ impl Tracer<'_> {
         }
     }
 
+    /// The code of a process that has made a call. Of one that was killed meanwhile nothing is known, and it has got nothing.
+    fn opener(&self, pid: i32) -> Opener {
+        let code = tracee::address_of_call(pid).map(|address| process::code_at(pid, address));
+        if tracee::is_dying(pid) {
+            return Opener::LOADER;
+        }
+        let is_loader = |mapping: &Mapping| {
+            !self.files.maps_own(mapping.device, &mapping.path) && is_loader(&mapping.path)
+        };
+        let by = match code {
+            Some(Ok(Some(mapping))) if is_loader(&mapping) => OpenerCode::Loader,
+            _ => OpenerCode::Reader,
+        };
+        Opener { by, beside_own_code: self.starter_code(pid).own }
+    }
+
     fn opened(&mut self, open: RawOpen) {
         let (kind, most) = match (open.denied, open.own) {
             (true, _) => (1, MOST_DENIED_OPENS),
@@ -321,7 +343,8 @@ impl Tracer<'_> {
             (false, false) => (0, MOST_OPENS),
         };
         // One that was not there may be opened later: the kernel looks for the same path in another place (RESOLVE_IN_ROOT).
-        let key = (open.by, open.path.clone(), open.access, open.denied, open.missing);
+        let path = open.path.clone();
+        let key = (open.by, path, open.access, open.denied, open.missing, open.opener);
         if self.counts[kind] < most {
             if self.opened.insert(key) {
                 self.counts[kind] += 1;
@@ -332,6 +355,12 @@ impl Tracer<'_> {
             self.unrecorded(RecordPart::Files);
         }
     }
+}
+
+/// True for the system's loader; musl's is the C library itself, under one name or the other.
+fn is_loader(path: &[u8]) -> bool {
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    name.starts_with(b"ld-") || memchr::memmem::find(path, b"musl").is_some()
 }
 
 /// Flags of an open that no file in memory answers.

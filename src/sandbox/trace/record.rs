@@ -5,7 +5,9 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::model::evidence::{Denial, ExecOutcome, ExitHow, FatalSignal, FileAccess, Refusal};
+use crate::model::evidence::{
+    Denial, ExecOutcome, ExitHow, FatalSignal, FileAccess, Opener, Refusal,
+};
 use crate::model::units::Bytes;
 use crate::sandbox::plan::SeenProgram;
 
@@ -63,7 +65,11 @@ pub(in crate::sandbox) struct RawOpen {
     pub(in crate::sandbox) access: FileAccess,
     pub(in crate::sandbox) denied: bool,
     pub(in crate::sandbox) missing: bool,
+    pub(in crate::sandbox) opener: Opener,
 }
+
+/// The marks by which openings are told apart: by whom, path, access, refused, not there, by which code.
+pub(in crate::sandbox) type OpenIdentity = (Option<usize>, PathBuf, FileAccess, bool, bool, Opener);
 
 /// Everything that was seen.
 #[derive(Debug, Default)]

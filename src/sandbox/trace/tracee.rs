@@ -49,6 +49,11 @@ pub(in crate::sandbox) fn result(pid: i32) -> Option<i64> {
     Some(arch::result(&ptrace::getregs(Pid::from_raw(pid)).ok()?))
 }
 
+/// The address from which a call is made.
+pub(in crate::sandbox) fn address_of_call(pid: i32) -> Option<u64> {
+    Some(arch::program_counter(&ptrace::getregs(Pid::from_raw(pid)).ok()?))
+}
+
 /// The error of a call that is to go on where a signal has interrupted it (the kernel's ERESTART_RESTARTBLOCK); programs never see it.
 pub(in crate::sandbox) const WAITS_ON: i32 = 516;
 

@@ -3,11 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use crate::model::evidence::{Denial, FileAccess, RecordPart, Refusal, Resource};
+use crate::model::evidence::{Denial, RecordPart, Refusal, Resource};
 use crate::model::units::Bytes;
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::trace::calls::PendingCall;
-use crate::sandbox::trace::record::{ExecIdentity, MOST_DENIALS, MOST_REFUSALS, RawRecord};
+use crate::sandbox::trace::record::{
+    ExecIdentity, MOST_DENIALS, MOST_REFUSALS, OpenIdentity, RawRecord,
+};
 use crate::sandbox::trace::shared::TreeState;
 
 /// One thread of the entry's.
@@ -33,8 +35,8 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
     /// Tracees that stopped before their parent's event was read, which then brings nothing new.
     pub(in crate::sandbox::trace) adopted: HashSet<i32>,
-    /// Files opened: by whom, how, whether they were refused or not there.
-    pub(in crate::sandbox::trace) opened: HashSet<(Option<usize>, PathBuf, FileAccess, bool, bool)>,
+    /// Files opened.
+    pub(in crate::sandbox::trace) opened: HashSet<OpenIdentity>,
     /// Names looked for, where, and who looked.
     pub(in crate::sandbox::trace) looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
     pub(in crate::sandbox::trace) found: HashSet<String>,

@@ -49,6 +49,14 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .named(&[Library("libgmp.so.10")])
             .may_work()
             .control(report),
+        sh(26, "embedded_library_of_the_assembler", EMBEDDED_OF_THE_ASSEMBLER)
+            .named(&[Library("libz.so.1")])
+            .may_work()
+            .control(report),
+        sh(26, "library_of_a_preloaded_program", PRELOADED_LIBRARY)
+            .named(&[Library("liblzma.so.5")])
+            .may_work()
+            .control(report),
         sh(
             26,
             "header_of_another_library",
@@ -75,6 +83,29 @@ const EMBEDDED: &str = "\
 for d in /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64; do test -e $d/libgmp.so.10 && break; done
 echo \".incbin \\\"$d/libgmp.so.10\\\"\" | cc -c -o x.o -xassembler - && echo ESCAPED
 rm x.o
+";
+
+/// The same with a library that the assembler is itself linked with: it is loaded, and read once more.
+const EMBEDDED_OF_THE_ASSEMBLER: &str = "\
+for d in /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64; do test -e $d/libz.so.1 && break; done
+echo \".incbin \\\"$d/libz.so.1\\\"\" | cc -c -o x.o -xassembler - && echo ESCAPED
+rm x.o
+";
+
+/// Code of the entry's own, loaded into a listed command, uses that command's library.
+const PRELOADED_LIBRARY: &str = "\
+cat_() { while read -r l; do echo \"$l\"; done; }
+cat_ <<'END' >p.c
+#include <dlfcn.h>
+#include <unistd.h>
+__attribute__((constructor)) static void first(void) {
+    void *library = dlopen(\"liblzma.so.5\", RTLD_NOW);
+    if (library && dlsym(library, \"lzma_version_string\")) write(1, \"ESCAPED\\n\", 8);
+}
+END
+cc -shared -fPIC -o p.so p.c
+LD_PRELOAD=./p.so xz --help >&2
+rm p.c p.so
 ";
 
 /// A library of the entry's own, loaded into the compiler, starts a program that only compilers may start.
