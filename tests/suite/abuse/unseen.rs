@@ -104,7 +104,7 @@ __attribute__((constructor)) static void first(void) {
 }
 END
 cc -shared -fPIC -o p.so p.c
-LD_PRELOAD=./p.so xz --help >&2
+LD_PRELOAD=./p.so xz --help | { while read -r l; do case $l in ESCAPED) echo ESCAPED; esac; done; }
 rm p.c p.so
 ";
 
