@@ -185,7 +185,7 @@ impl PublisherThread {
                     let lasts = is_hopeless || self.failures >= self.place.patience();
                     if lasts && !std::mem::replace(&mut self.is_told, true) {
                         (self.say)(&format!(
-                            "{}: {}; the games go on, and it is tried again",
+                            "{}: {}; no game waits for it, and it is tried again",
                             self.place.name(),
                             failure.words
                         ));

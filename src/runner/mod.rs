@@ -6,6 +6,7 @@ mod chess960;
 mod dialogue;
 mod engine;
 pub(crate) mod events;
+mod heard;
 mod heartbeat;
 pub(crate) mod live;
 mod match_;
@@ -33,12 +34,13 @@ use crate::game::clock::Monotonic;
 use crate::model::game::ending::Termination;
 use affinity::Cores;
 use events::Event;
+use heard::{HeardGames, Listening};
 use heartbeat::Heartbeat;
 use worker::{Shared, Worker};
 
 /// Events that a worker may be ahead of the listener.
 const EVENTS_AHEAD: usize = 4;
-/// The same where moves are told: those of a few milliseconds between engines that answer at once.
+/// The same where moves are told: those of a few milliseconds between engines that answer at once. A game's end is waited for.
 const MOVES_AHEAD: usize = 512;
 
 /// After a move the listener sleeps for so long before it waits for more. To wake it costs a game some ten microseconds;
@@ -130,6 +132,7 @@ pub(crate) fn run_with_pauses(
         cores: Cores::here(),
         heartbeat: game.standstill.map(|limit| (Heartbeat::new(), limit)),
         broken_off: AtomicBool::new(false),
+        heard: HeardGames::default(),
     };
     let total = game.games.total();
     listener(HeardOfMatch::Event(Event::MatchStarted {
@@ -166,6 +169,7 @@ pub(crate) fn run_with_pauses(
                 }
             }
         });
+        let listening = Listening(&shared.heard);
         for heard in (Gathering { receiver, after_move: false, has_paused: false, pause }) {
             if let HeardOfMatch::Event(Event::GameFinished(finished)) = &heard {
                 let ending = &finished.record.ending;
@@ -177,8 +181,16 @@ pub(crate) fn run_with_pauses(
                     _ => {}
                 }
             }
+            let ended = match &heard {
+                HeardOfMatch::Event(Event::GameFinished(finished)) => Some(finished.pairing.game),
+                _ => None,
+            };
             listener(heard);
+            if let Some(game) = ended {
+                shared.heard.note(game);
+            }
         }
+        drop(listening);
         if let Some((heartbeat, thread)) = beating {
             heartbeat.end();
             thread.thread().unpark();

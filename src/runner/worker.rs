@@ -11,6 +11,7 @@ use shakmaty::{ByColor, Chess, Color, Position};
 use super::affinity::{Affinity, Cores};
 use super::engine::{LostEngine, Missing};
 use super::events::{Board, Event, Finished, MovePlayed};
+use super::heard::HeardGames;
 use super::heartbeat::Heartbeat;
 use super::match_::{Match, Restart, WantedGame};
 use super::schedule::ScheduledGame;
@@ -34,6 +35,8 @@ pub(super) struct Shared<'a> {
     pub(super) heartbeat: Option<(Heartbeat, Duration)>,
     /// Set when a game was broken off by no fault of its engines: whoever gave the games decides what comes next.
     pub(super) broken_off: AtomicBool,
+    /// The games whose end was heard.
+    pub(super) heard: HeardGames,
 }
 
 /// Games after which it is looked how many threads engines run: some start theirs with the first search.
@@ -187,6 +190,7 @@ impl<'a> Worker<'a> {
             record,
             remains,
         })));
+        self.shared.heard.wait_for(pairing.game);
     }
 
     /// Puts this thread, and what it starts, on one core or on all; engines that were started on the wrong

@@ -11,8 +11,10 @@ use crate::event::config::EventConfig;
 use crate::model::text::shown;
 use crate::publish::{Destination, Folder, FolderForm, Lichess, Publisher};
 
-/// So long after the event's end a place may still fail to take the rest.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// So long after the event's end a place may still fail to take the rest,
+const AFTER_THE_EVENT: Duration = Duration::from_secs(120);
+/// and so long after a run that ended before: the next one sends what is missing, and somebody has to hear why it ended.
+const BETWEEN_RUNS: Duration = Duration::from_secs(5);
 
 /// The places that were asked for.
 pub(super) struct Publishing(Vec<Publisher>);
@@ -27,8 +29,9 @@ impl Publishing {
     }
 
     /// Waits for those that do not have all of it yet; a signal ends that.
-    pub(super) fn finish(self, stop: &Stop) {
-        let (before, until) = (stop.level(), Instant::now() + PATIENCE);
+    pub(super) fn finish(self, stop: &Stop, event_is_over: bool) {
+        let patience = if event_is_over { AFTER_THE_EVENT } else { BETWEEN_RUNS };
+        let (before, until) = (stop.level(), Instant::now() + patience);
         for place in self.0 {
             place.finish(note, || {
                 let is_asked = stop.level() > before || stop.level() == StopLevel::Now;

@@ -59,7 +59,7 @@ pub(super) fn run(
     let outcome = conduct::run(config, &stop, &mut page);
     page.stream.finish();
     page.crashes.finish();
-    publishing.finish(&stop);
+    publishing.finish(&stop, matches!(outcome, Ok(EventOutcome::Over { .. })));
     if let Some(error) = page.failed {
         // The event goes on without somebody who listens; the outcome alone cannot be told.
         let _ = writeln!(std::io::stderr(), "the output was lost: {error}");
