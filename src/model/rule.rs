@@ -1,7 +1,7 @@
 //! The registry of rules: the only place that lists them.
 //!
 //! A rule is an entry here, a file that judges it (in `judge/rules/` or `submission/`), a text in
-//! `explain/`, and fixtures in `fixtures/entries/reject/RULE-what/`; a test counts that they agree.
+//! `explain/`, and, where it can reject, fixtures in `fixtures/entries/reject/RULE-what/`; a test counts that they agree.
 
 use std::fmt;
 use std::str::FromStr;

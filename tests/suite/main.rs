@@ -26,6 +26,7 @@ mod changed;
 mod check_shards;
 mod chess960;
 mod cli;
+mod contrib_recipes;
 mod debian_engines;
 mod devices;
 mod dutch;
@@ -43,7 +44,6 @@ mod odd_files;
 mod one_file;
 mod other_limits;
 mod pack;
-mod recipes;
 mod referee;
 mod release;
 mod replay_question;
@@ -104,7 +104,7 @@ fn all() -> impl Iterator<Item = Test> {
         changed::tests,
         chess960::tests,
         check_shards::tests,
-        recipes::tests,
+        contrib_recipes::tests,
         slurm::tests,
         cli::tests,
         release::tests,

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::contrib_recipes::{Site, contrib, err, out};
 use crate::match_::engine::instant;
-use crate::recipes::{Site, contrib, err, out};
 use crate::trials::{Test, keep_log};
 
 /// A controller and two nodes of two processors each, whatever the machine has.

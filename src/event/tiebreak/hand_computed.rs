@@ -1,5 +1,5 @@
-//! Three-way ties computed by hand, one for each criterion of rule 3.1 in turn, and a double round robin that
-//! is not finished.
+//! Three-way ties computed by hand, one for each criterion (those of rule 3.1 in turn, then others), and a double round robin that is not
+//! finished.
 
 use shakmaty::Color;
 

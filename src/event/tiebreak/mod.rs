@@ -450,6 +450,15 @@ mod tests {
     }
 
     #[test]
+    fn no_two_criteria_have_one_name() {
+        for name in [Criterion::id, Criterion::title, Criterion::short] {
+            let all: std::collections::BTreeSet<_> =
+                Criterion::ALL.iter().copied().map(name).collect();
+            assert_eq!(all.len(), Criterion::ALL.len());
+        }
+    }
+
+    #[test]
     fn the_handbook_names_every_criterion() {
         let page = include_str!("../../../docs/organiser.md");
         for criterion in Criterion::ALL {
