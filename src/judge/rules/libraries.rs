@@ -50,8 +50,12 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
                     open.path
                 )),
                 (Some(reason), false) if !open.missing => fatal.push(format!(
-                    "{} loaded {} ({reason})",
+                    "{} {} {} ({reason})",
                     runs::lineage(run, open.by),
+                    match open.opener.by {
+                        OpenerCode::Loader => "loaded",
+                        OpenerCode::Reader => "read",
+                    },
                     open.path
                 )),
                 (None, false) if is_loaded(open) => loaded.push(base_name(&open.path).to_owned()),
