@@ -8,6 +8,7 @@ mod audience;
 mod begun_before;
 mod between;
 mod browser;
+mod forged;
 mod gate;
 mod instants;
 mod killed;
@@ -40,6 +41,7 @@ pub(crate) fn tests() -> Vec<Test> {
         begun_before::tests,
         between::tests,
         browser::tests,
+        forged::tests,
         gate::tests,
         killed::tests,
         level::tests,

@@ -155,7 +155,7 @@ impl Past {
                 hashfull: None,
                 table_hits: None,
                 pv: String::new(),
-                rules_in: (0, 0),
+                rules_in: (-1000, -1000),
             }));
         }
         self.add(JournalRecord::GameFinished(GameFinished {

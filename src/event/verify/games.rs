@@ -1,0 +1,198 @@
+//! The checks of a game under way: its place in the schedule, its opening, its clocks, and the rulings on its interruptions.
+
+use shakmaty::{Chess, Position};
+
+use super::{RecordCheck, ToldGame};
+use crate::event::format::Due;
+use crate::event::interrupted::{self, PIECES};
+use crate::event::journal::record::{GameStarted, Interrupted, JournalPly};
+use crate::event::recorder::ResumedGame;
+use crate::game::clock::TimeControl;
+use crate::model::units::whole_micros;
+
+impl RecordCheck<'_> {
+    /// The game that the stage has at the place of one that begins.
+    pub(super) fn due(&self, started: &GameStarted) -> Option<Due> {
+        let (stage, state) = self.stage_at(started.stage)?;
+        stage.at(state.started.seats.len(), state.past(), started.place())
+    }
+
+    /// Checks that a game is the one that the schedule has at its place.
+    pub(super) fn start(&mut self, started: &GameStarted, due: Option<Due>) {
+        let Some((stage, state)) = self.stage_at(started.stage) else { return };
+        let id = self.config.game_id(stage, started.place(), &started.white, &started.black);
+        if id != started.id {
+            self.wrong(format!("the game {} should be called {id}", started.id));
+        }
+        let control = stage.control(started.place()).to_string();
+        if control != started.time_control {
+            self.wrong(format!(
+                "{} is played at {}, and not at {control}",
+                started.id, started.time_control
+            ));
+        }
+        for name in [&started.white, &started.black] {
+            if state.has_withdrawn(name) {
+                self.wrong(format!("{} is played by {name}, which is withdrawn", started.id));
+            }
+        }
+        let seats = &state.started.seats;
+        let names = due.map(|pairing| {
+            [seats.get(pairing.white.0).cloned(), seats.get(pairing.black.0).cloned()]
+        });
+        if names != Some([Some(started.white.clone()), Some(started.black.clone())]) {
+            self.wrong(format!("{} is not the game that the schedule has there", started.id));
+        }
+        let sum =
+            |name: &str| self.ledger.receipts.get(name).map(|receipt| receipt.frozen.file.as_str());
+        let names = [&started.white, &started.black];
+        for (name, played) in names.into_iter().zip(&started.sha256) {
+            if sum(name) != Some(played) {
+                self.wrong(format!(
+                    "{name} played with the SHA-256 {played}, which is not its receipt's"
+                ));
+            }
+        }
+    }
+
+    /// Checks that a game has the opening that was drawn for it, and the same as its reverse.
+    pub(super) fn opening(&mut self, started: &GameStarted, due: Option<Due>) {
+        let (Some(pairing), Some(state)) = (due, self.ledger.stages.get(started.stage)) else {
+            return;
+        };
+        let (id, opening) = (&started.id, &started.frozen_opening());
+        if let Some(book) = &state.started.book {
+            let drawn = pairing
+                .opening
+                .map_or(Some(""), |index| book.openings.get(index.0).map(String::as_str));
+            // Beyond the openings of the match a tie is played on; that the file was the same is known by its sum.
+            if drawn.is_some_and(|drawn| drawn != opening) {
+                self.wrong(format!("{id} has not the opening that was drawn for it"));
+            }
+        }
+        let mut seats = [pairing.white.0, pairing.black.0];
+        seats.sort_unstable();
+        let at = (started.stage, pairing.pair.0, seats);
+        let (first, game) =
+            self.openings.entry(at).or_insert_with(|| (opening.clone(), id.clone()));
+        if first != opening {
+            let what = format!("{id} and its reverse {game} have different openings");
+            self.wrong(what);
+        }
+    }
+
+    /// Checks that the clocks follow from the time that was used.
+    pub(super) fn clock(&mut self, told: &mut ToldGame, ply: &JournalPly) {
+        let Some(stage) = self.config.stages.get(told.started.stage) else { return };
+        let control = stage.control(told.started.place());
+        let TimeControl::Clock { increment, .. } = control else { return };
+        let book = told.started.opening.split_whitespace().count();
+        // A position of a book of Chess960 may be Black's.
+        let first = told.started.start.as_deref().and_then(|fen| fen.split(' ').nth(1));
+        let mover = (book + ply.number + usize::from(first == Some("b"))) % 2;
+        let mut due = told.clocks;
+        let increment = whole_micros(increment);
+        due[mover] = due[mover].saturating_sub(ply.used).saturating_add(increment);
+        // Durations are finer than what is recorded: each of both roundings may be one off.
+        let off = due[mover]
+            .abs_diff(ply.clocks[mover])
+            .max(due[1 - mover].abs_diff(ply.clocks[1 - mover]));
+        if off > 1 {
+            self.wrong(format!(
+                "after move {} of {} the clocks show {:?} and should show {due:?}",
+                ply.number, ply.id, ply.clocks
+            ));
+        }
+        told.clocks = ply.clocks;
+    }
+
+    /// Checks that a game begins with whole clocks, and goes on only after a ruling, with the clocks that this gives it.
+    pub(super) fn attempt(&mut self, started: &GameStarted, told: Option<&ToldGame>) {
+        let Some(stage) = self.config.stages.get(started.stage) else { return };
+        let (id, attempt) = (&started.id, started.attempt);
+        let base = stage.control(started.place()).base().map_or(0, whole_micros);
+        let due = match told.map(|told| told.ruling.as_ref()) {
+            None => [base, base],
+            Some(None) => {
+                self.wrong(format!(
+                    "attempt {attempt} of {id} follows no ruling on an interruption"
+                ));
+                return;
+            }
+            Some(Some(ruling)) if ruling.result.is_some() => {
+                self.wrong(format!("{id} goes on, and the ruling on it had ended it"));
+                return;
+            }
+            Some(Some(ruling)) if ruling.begins_anew => [base, base],
+            Some(Some(ruling)) => {
+                ruling.clocks.map(|left| left.saturating_add(ruling.compensation))
+            }
+        };
+        if started.clocks != due {
+            self.wrong(format!(
+                "attempt {attempt} of {id} begins with the clocks {:?}, and not with {due:?}",
+                started.clocks
+            ));
+        }
+    }
+
+    /// Checks that an interruption was ruled on by its stage's rule. What rests on tables is judged as far as these are at
+    /// hand: others may have been when it was played.
+    pub(super) fn ruling(&mut self, ruling: &Interrupted) {
+        let id = &ruling.id;
+        let Some(game) = self.ledger.open.get(id) else { return };
+        let Some(stage) = self.config.stages.get(game.started.stage) else { return };
+        let broken = match ResumedGame::replay(game, self.config) {
+            Ok(broken) => broken,
+            Err(why) => {
+                self.wrong(why);
+                return;
+            }
+        };
+        if let Some(ending) = &broken.ending {
+            let details = ending.details();
+            self.wrong(format!("{id} is ruled on as interrupted after its end: {details}"));
+            return;
+        }
+        let rule = stage.terms.interruption;
+        let due = interrupted::decide(&broken.moment, |_| None, self.config.compensation, rule);
+        let record = broken.interrupted(id, &due);
+        if (ruling.rule.as_str(), due.rule) == ("6.1.4", "6.1.5") {
+            let as_due = Interrupted {
+                rule: ruling.rule.clone(),
+                why: ruling.why.clone(),
+                result: ruling.result.clone(),
+                compensation: 0,
+                ..record
+            };
+            if *ruling != as_due {
+                self.wrong(format!("the ruling on {id} by tables has other clocks than the game"));
+            }
+            let result = ruling.result.as_deref().unwrap_or("undecided");
+            self.by_tables(id, &broken.moment.position, result, PIECES);
+            return;
+        }
+        // The words may be those of another version.
+        if *ruling != (Interrupted { why: ruling.why.clone(), ..record }) {
+            self.wrong(format!(
+                "the ruling on {id} by rule {} should be by rule {}: {}",
+                ruling.rule, due.rule, due.why
+            ));
+        }
+    }
+
+    /// Checks that a position can have been looked up in tables of so many pieces at most, and with this result.
+    pub(super) fn by_tables(&mut self, id: &str, position: &Chess, result: &str, most: usize) {
+        let pieces = position.board().occupied().count();
+        if self.config.syzygy.is_empty() {
+            self.wrong(format!("{id} is decided by tables, and the event names none"));
+        } else if pieces > most || position.castles().any() {
+            self.wrong(format!("{id} is decided by tables, which do not hold its position"));
+        } else if let Some(ending) = self.tables.probe(position)
+            && ending.result.word() != result
+        {
+            let word = ending.result.word();
+            self.wrong(format!("{id} is {result} by tables, which say {word}"));
+        }
+    }
+}

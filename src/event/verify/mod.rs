@@ -1,0 +1,212 @@
+//! Replays a journal and checks what can be checked: every move, clock, ruling, result, place and promotion.
+
+mod course;
+mod ends;
+mod games;
+mod stages;
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
+
+use shakmaty::Chess;
+
+use super::conduct::tables;
+use super::config::EventConfig;
+use super::draw;
+use super::journal::record::{GameStarted, Interrupted, JournalPly, JournalRecord, StageFinished};
+use super::journal::{self, JournalError};
+use super::journal_games;
+use super::ledger::{Ledger, StageState};
+use super::stage::{Stage, Updates};
+use crate::game::tables::Tables;
+use crate::model::game::ending::GameEnding;
+
+/// The result of a verification.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Verified {
+    /// Records read.
+    pub(crate) records: u64,
+    /// Finished games.
+    pub(crate) games: usize,
+    /// Moves of engines.
+    pub(crate) moves: usize,
+    /// The faults, each with its line.
+    pub(crate) wrong: Vec<String>,
+}
+
+/// A game as its records told it.
+struct ToldGame {
+    started: GameStarted,
+    plies: Vec<JournalPly>,
+    /// The time that the clocks must show before the next move.
+    clocks: [u64; 2],
+    /// The ruling on its interruption, until it goes on.
+    ruling: Option<Interrupted>,
+}
+
+/// The endgame tables that the event names, opened when a game first needs them.
+struct TablesAtHand<'a> {
+    config: &'a EventConfig,
+    opened: OnceCell<Option<Tables>>,
+}
+
+impl TablesAtHand<'_> {
+    /// The result of a position by these tables; none where it is not in them, or they cannot be read here.
+    fn probe(&self, position: &Chess) -> Option<GameEnding> {
+        let opened = self.opened.get_or_init(|| tables::read(self.config).ok().flatten());
+        opened.as_ref()?.probe(position)
+    }
+}
+
+const OTHER_FILE: &str = "the event file is not the one it was begun with";
+
+/// Verifies an event's journal.
+///
+/// # Errors
+/// When it cannot be read, is damaged, or its records cannot follow each other.
+pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
+    let mut found = Verified::default();
+    let mut ledger = Ledger::default();
+    let mut open: BTreeMap<String, ToldGame> = BTreeMap::new();
+    let mut openings = Openings::new();
+    let at_hand = TablesAtHand { config, opened: OnceCell::new() };
+    let torn = journal::read(&config.journal, &mut |line, mut record| {
+        found.records += 1;
+        let mut check = RecordCheck {
+            config,
+            ledger: &ledger,
+            openings: &mut openings,
+            tables: &at_hand,
+            line,
+            found: &mut found.wrong,
+        };
+        match &record {
+            JournalRecord::Header(header) if !config.admits_otherwise(&header.settings) => {
+                check.wrong(OTHER_FILE.into());
+            }
+            JournalRecord::Header(header) if header.previous != config.previous => {
+                check.wrong(
+                    "the journals of the events before are not those it was begun with".into(),
+                );
+            }
+            JournalRecord::StageStarted(started) => {
+                check.ratings(started);
+                let drawn = draw::drawn(config, &ledger, started.stage);
+                if (&drawn.seats, &drawn.through, &drawn.level)
+                    != (&started.seats, &started.through, &started.level)
+                {
+                    check.wrong(format!(
+                        "those who play in {} do not follow from the stages before",
+                        started.name
+                    ));
+                }
+            }
+            JournalRecord::Bye(bye) => check.bye(bye),
+            JournalRecord::GameStarted(started) => {
+                let due = check.due(started);
+                check.start(started, due);
+                check.opening(started, due);
+                check.attempt(started, open.get(&started.id));
+                let told = open.entry(started.id.clone()).or_insert_with(|| ToldGame {
+                    started: started.clone(),
+                    plies: Vec::new(),
+                    clocks: started.clocks,
+                    ruling: None,
+                });
+                told.clocks = started.clocks;
+                told.ruling = None;
+            }
+            JournalRecord::Ply(ply) => {
+                found.moves += 1;
+                if let Some(told) = open.get_mut(&ply.id) {
+                    check.clock(told, ply);
+                    told.plies.push(ply.clone());
+                }
+            }
+            JournalRecord::Interrupted(ruling) => {
+                check.ruling(ruling);
+                if let Some(told) = open.get_mut(&ruling.id) {
+                    told.ruling = Some(ruling.clone());
+                    if ruling.begins_anew {
+                        told.plies.clear();
+                    }
+                }
+            }
+            JournalRecord::GameFinished(game) => {
+                found.games += 1;
+                if let Some(told) = open.remove(&game.id) {
+                    check.game(&told, game);
+                }
+            }
+            JournalRecord::Annulled(annulled) => {
+                open.remove(&annulled.id);
+            }
+            JournalRecord::Withdrawn(withdrawn) => {
+                open.retain(|id, _| !withdrawn.broken_off.contains(id));
+                check.withdrawal(withdrawn);
+            }
+            JournalRecord::Decision(decision) => check.decision(decision),
+            JournalRecord::StageFinished(outcome) => check.stage(outcome),
+            JournalRecord::Update(update) => {
+                let stage = config.stages.get(update.stage);
+                if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
+                    check.wrong(format!(
+                        "{} was updated before a stage that forbids it",
+                        update.entry
+                    ));
+                }
+            }
+            JournalRecord::EventFinished { winner, shared } => {
+                let last = ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
+                let won = last.map(StageFinished::winners).unwrap_or_default();
+                if !won.iter().eq(std::iter::once(winner).chain(shared)) {
+                    check.wrong(format!("{winner} did not win the last stage"));
+                }
+            }
+            _ => {}
+        }
+        if let JournalRecord::GameFinished(game) = &mut record
+            && journal_games::opening(game.start.as_deref(), &game.moves).is_none()
+        {
+            // The fault is reported; the result counts all the same, so that the rest can be looked at.
+            game.moves.clear();
+        }
+        ledger.apply(record)
+    })?;
+    if found.records == 0 {
+        found.wrong.push("it has no record, so nothing is known of the event".into());
+    }
+    // Where no more than `admit-undecided` is other, the change is in the journal.
+    let header = ledger.header.filter(|header| config.admits_otherwise(&header.settings));
+    if header.is_some_and(|header| header.settings_sha256 != config.sha256) {
+        found.wrong.push(format!("line 1: {OTHER_FILE}"));
+    }
+    if let Some(torn) = torn {
+        found.wrong.push(format!("line {}: it is torn; the next run cuts it off", torn.line));
+    }
+    Ok(found)
+}
+
+/// The opening of each encounter of a stage, with the first game that had it: stage, double round robin, both engines.
+type Openings = HashMap<(usize, u32, [usize; 2]), (String, String)>;
+
+/// The checks of one record against all before it.
+struct RecordCheck<'a> {
+    config: &'a EventConfig,
+    ledger: &'a Ledger,
+    openings: &'a mut Openings,
+    tables: &'a TablesAtHand<'a>,
+    line: u64,
+    found: &'a mut Vec<String>,
+}
+
+impl<'a> RecordCheck<'a> {
+    /// A stage with what was played in it.
+    fn stage_at(&self, number: usize) -> Option<(&'a Stage, &'a StageState)> {
+        self.config.stages.get(number).zip(self.ledger.stages.get(number))
+    }
+
+    fn wrong(&mut self, what: String) {
+        self.found.push(format!("line {}: {what}", self.line));
+    }
+}

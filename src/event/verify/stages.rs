@@ -1,0 +1,112 @@
+//! The checks of a stage: those who enter it, leave it and have a bye in it, its ties, its order and its end.
+
+use std::collections::BTreeSet;
+
+use super::RecordCheck;
+use crate::event::format::Next;
+use crate::event::journal::record::{Bye, StageFinished, StageStarted, TieDecision, Withdrawn};
+use crate::event::ratings::EventRatings;
+use crate::event::stage::StageFormat;
+use crate::event::withdraw;
+use crate::model::words::counted;
+
+impl RecordCheck<'_> {
+    /// Checks that the entries enter a stage with the ratings that the list gives them, but for rounding.
+    pub(super) fn ratings(&mut self, started: &StageStarted) {
+        let due = EventRatings::of(self.config, self.ledger).entered();
+        let is_near = |name: &String| {
+            let both = due.get(name).zip(started.ratings.get(name));
+            both.is_some_and(|(due, told)| due.abs_diff(*told) <= 1)
+        };
+        if due.len() != started.ratings.len() || !due.keys().all(is_near) {
+            self.wrong(format!(
+                "the ratings at the beginning of {} are not the list's",
+                started.name
+            ));
+        }
+    }
+
+    /// Checks that a withdrawal was allowed, and has the consequences that its stage's format gives it.
+    pub(super) fn withdrawal(&mut self, withdrawn: &Withdrawn) {
+        let Withdrawn { engine, reason, at, .. } = withdrawn;
+        match withdraw::withdrawal(self.config, self.ledger, engine) {
+            Err(why) => self.wrong(format!("{engine} could not be withdrawn: {why}")),
+            Ok(due) => {
+                let due = Withdrawn { reason: reason.clone(), at: at.clone(), ..due };
+                if due != *withdrawn {
+                    self.wrong(format!(
+                        "the withdrawal of {engine} has other consequences than it should"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Checks that a decision while games are still due is on a tie that was played on without an end.
+    pub(super) fn decision(&mut self, decision: &TieDecision) {
+        let Some((stage, state)) = self.stage_at(decision.stage) else { return };
+        let past = state.past_without(&state.disqualified(stage.crash_limit));
+        if matches!(stage.next(state.started.seats.len(), &past), Next::Over(_)) {
+            return;
+        }
+        let order: BTreeSet<&String> = decision.order.iter().collect();
+        if !stage.endless(state).iter().any(|tied| tied.iter().collect::<BTreeSet<_>>() == order) {
+            self.wrong(format!("{} was decided while its games were played", stage.name));
+        }
+    }
+
+    /// Checks that a bye is the one that its round has.
+    pub(super) fn bye(&mut self, bye: &Bye) {
+        let Some((stage, state)) = self.stage_at(bye.stage) else { return };
+        let seats = &state.started.seats;
+        let due = match stage.next(seats.len(), state.past()) {
+            Next::Bye(seat, round) => seats.get(seat.0).map(|engine| (engine, round)),
+            Next::Play(_) | Next::Over(_) => None,
+        };
+        let wins = matches!(&stage.format, StageFormat::Of(format) if format.games_each() == bye.wins as usize);
+        if due != Some((&bye.engine, bye.round)) || !wins {
+            self.wrong(format!("{} has a bye in round {} that was not due", bye.engine, bye.round));
+        }
+    }
+
+    /// Checks that a stage's games were all played and its order follows from them.
+    pub(super) fn stage(&mut self, outcome: &StageFinished) {
+        let Some((stage, state)) = self.stage_at(outcome.stage) else { return };
+        let standings = stage.standings(&state.field(stage.crash_limit));
+        let ranking = stage.ranking(&standings, state);
+        let seats = &state.started.seats;
+        if seats.len() < 2 {
+            // All others were disqualified before it, or no place was tied.
+            let mut due = [&state.started.through[..], seats].concat();
+            if !state.started.level.is_empty() && stage.open_tie(&standings, &ranking).is_none() {
+                due = ranking.concat();
+            }
+            if outcome.order != due || outcome.promoted != due {
+                self.wrong(format!("{} was won by somebody who was not in it", stage.name));
+            }
+            return;
+        }
+        let due = StageFinished::of(outcome.stage, &ranking, outcome.promoted.clone());
+        // Journals before 0.2 tell no shared places.
+        let shares = outcome.shared.is_empty() || outcome.shared == due.shared;
+        let is_open = stage.open_tie(&standings, &ranking).is_some();
+        if outcome.order != due.order || !shares || is_open {
+            self.wrong(format!("the order of {} does not follow from its games", stage.name));
+        }
+        if stage.promoted(&standings, &ranking) != outcome.promoted {
+            self.wrong(format!("{} promotes others than its first", stage.name));
+        }
+        // Games of engines that were disqualified are played no more.
+        let past = state.past_without(&state.disqualified(stage.crash_limit));
+        match stage.next(seats.len(), &past) {
+            Next::Play(due) => {
+                let left = counted(due.len(), "game");
+                self.wrong(format!("{} was ended with {left} to play", stage.name));
+            }
+            Next::Bye(_, round) => {
+                self.wrong(format!("{} was ended before its round {round}", stage.name));
+            }
+            Next::Over(_) => {}
+        }
+    }
+}
