@@ -21,7 +21,7 @@ use super::{multi_call, pattern};
 use crate::model::command_words::base_name;
 use crate::model::evidence::ProgramClass;
 use crate::model::text::shown;
-use crate::sandbox::plan::{Programs, SeenProgram};
+use crate::sandbox::plan::{CacheCandidate, Programs, SeenProgram};
 use crate::sandbox::{Grants, HostSettings, capability, limits};
 
 /// Below these no entry can make a name.
@@ -317,13 +317,6 @@ impl Toolchain {
         (!is_command).then_some(helper)
     }
 
-    /// True if this host has a library of such a name for entries to load.
-    fn has_library(&self, pattern: &str) -> bool {
-        let name =
-            |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
-        self.grants.read.iter().filter_map(name).any(|name| pattern::matches(pattern, &name))
-    }
-
     /// The allow-list that this was made from.
     #[must_use]
     pub(crate) fn list(&self) -> &Allowlist {
@@ -396,14 +389,9 @@ impl Programs for Toolchain {
         names.into_iter().find(|name| started.contains(&name.as_str()))
     }
 
-    fn cache(
-        &self,
-        path: &str,
-        home: &str,
-        made_by: Option<&str>,
-        head: Option<&[u8]>,
-    ) -> Option<String> {
-        let cache = self.list.cache(path, home, made_by, head, |name| self.has_library(name))?;
+    fn cache(&self, left: &CacheCandidate<'_>) -> Option<String> {
+        let is_system_library = |path: &str| libraries::judge(&self.list, path).is_allowed();
+        let cache = self.list.cache(left, is_system_library)?;
         Some(format!("{} ({})", &*cache.path, cache.ground()))
     }
 

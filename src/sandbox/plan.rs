@@ -101,6 +101,39 @@ pub struct SeenProgram {
     pub(crate) starter_libraries: Vec<PathBuf>,
 }
 
+/// A file or directory that remained, where it may be a cache of a system program.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheCandidate<'a> {
+    /// Its path as reports show it.
+    pub path: &'a str,
+    /// The entry's HOME, as reports show it.
+    pub home: &'a str,
+    /// Its size.
+    pub size: Bytes,
+    /// The first bytes of a regular file; none for a directory.
+    pub head: Option<&'a [u8]>,
+    /// The program that made it and wrote to it last, where both were seen.
+    pub maker: Option<FileMaker<'a>>,
+}
+
+/// The program that made a file.
+#[derive(Clone, Copy, Debug)]
+pub struct FileMaker<'a> {
+    /// The name under which the allow-list knows it; none for a program of the entry's own.
+    pub name: Option<&'a str>,
+    /// Its arguments, from `argv[0]` on, as far as the record keeps them; none where it may have got others.
+    pub argv: Option<&'a [String]>,
+    /// The files that it opened in this run, and what its starter had in its memory where a library starts it by itself.
+    pub opened: &'a [&'a str],
+}
+
+impl FileMaker<'_> {
+    /// So many arguments of a program are kept in the record.
+    pub(crate) const MOST_ARGUMENTS: usize = 16;
+    /// So much is kept of each.
+    pub(crate) const ARGUMENT_LENGTH: usize = 200;
+}
+
 /// The policy on programs and files; implemented by `policy`.
 pub trait Programs: Send + Sync {
     /// The class of a program below those of `above` (names and classes, the nearest first), and the name
@@ -118,16 +151,8 @@ pub trait Programs: Send + Sync {
     fn serves_library(&self, _seen: &SeenProgram) -> Option<String> {
         None
     }
-    /// The line that exempts a file as a cache of a system program, if one does. `home` is the entry's
-    /// HOME, `made_by` the allow-list name of the program that made the file, where it was seen, `head` what
-    /// a regular file begins with; none for a directory.
-    fn cache(
-        &self,
-        path: &str,
-        home: &str,
-        made_by: Option<&str>,
-        head: Option<&[u8]>,
-    ) -> Option<String>;
+    /// The line that exempts a file as a cache of a system program, if one does.
+    fn cache(&self, left: &CacheCandidate<'_>) -> Option<String>;
     /// True for programs that search PATH by themselves, so that what they miss says nothing of the entry.
     fn looks_around(&self, name: &str) -> bool;
 }

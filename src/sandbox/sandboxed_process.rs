@@ -1,8 +1,8 @@
 //! A started entry: its state, its end, and the report of what the tracer saw.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -20,15 +20,20 @@ use crate::sandbox::child;
 use crate::sandbox::child_setup::{HostReady, HostSettings};
 use crate::sandbox::fs::workspace::{Workspace, setup};
 use crate::sandbox::inspect::files::Sums;
-use crate::sandbox::inspect::{process, residue};
+use crate::sandbox::inspect::process;
+use crate::sandbox::inspect::residue::{self, Remains};
 use crate::sandbox::launch::{StartedEntry, launch};
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::limits::cpu::CpuTimes;
 use crate::sandbox::plan::{
-    Confined, Launcher, Pipes, Programs, SandboxError, SeenProgram, StartPlan, Streams, Traces,
+    CacheCandidate, Confined, FileMaker, Launcher, Pipes, Programs, SandboxError, SeenProgram,
+    StartPlan, Streams, Traces,
 };
 use crate::sandbox::supervise::StartOutcome;
-use crate::sandbox::trace::record::{MOST_OF_A_PATH, RawExec, RawRecord};
+use crate::sandbox::trace::calls::is_shared_object;
+use crate::sandbox::trace::record::{
+    MOST_MADE, MOST_OF_A_PATH, MOST_TOLD_APART, MadeBy, RawExec, RawOpen, RawRecord,
+};
 use crate::sandbox::trace::shared::TreeState;
 use crate::sandbox::watchdog::EntryTree;
 
@@ -204,6 +209,7 @@ impl Confined for SandboxedProcess {
             crashes,
             not_installed,
             made,
+            written,
         } = raw;
         if let Some(limit) = self.group.as_ref().and_then(|group| group.ran_out())
             && !refusals.iter().any(|refusal| matches!(refusal.what, Resource::Used(_)))
@@ -213,21 +219,22 @@ impl Confined for SandboxedProcess {
             refusals.push(Refusal { by: None, what: Resource::Used(limit) });
         }
         let mut known: Vec<Exec> = Vec::with_capacity(execs.len());
-        let mut serve_libraries: HashSet<usize> = HashSet::new();
+        let mut serve_libraries: HashMap<usize, Vec<PathBuf>> = HashMap::new();
         let mut readers: HashMap<usize, String> = HashMap::new();
         let mut sums = Sums::new();
         let first = execs.first().filter(|first| first.seen.own && first.seen.script);
         let reader = first.map(|first| self.programs.classify(&interpreter(&first.seen), &[]).1);
         for (index, raw) in execs.into_iter().enumerate() {
             let reader = self.reader(&raw.seen);
+            let in_starter = raw.seen.starter_libraries.clone();
             let (exec, served) =
                 self.describe(raw, &known, (&serve_libraries, &readers), &mut sums);
-            serve_libraries.extend(served.then_some(index));
+            serve_libraries.extend(served.then_some((index, in_starter)));
             readers.extend(reader.map(|reader| (index, reader)));
             known.push(exec);
         }
         let maker = |path: &Path| {
-            made.get(path).and_then(|index| known.get(*index)).map(|exec| exec.name.clone())
+            made.get(path).and_then(|by| known.get(by.program)).map(|exec| exec.name.clone())
         };
         let home = self.workspace.home();
         // A script of the entry's own writes by the program that reads it.
@@ -236,9 +243,39 @@ impl Confined for SandboxedProcess {
         let own = |by: &str| {
             known.iter().any(|exec| exec.class == ProgramClass::OwnProduct && exec.name == by)
         };
-        let cache = |path: &str, by: Option<&str>, head: Option<&[u8]>| {
-            let by = if by == Some(ENTRY) { reader.or(by) } else { by.filter(|by| !own(by)) };
-            self.programs.cache(path, home, by, head)
+        // Of so many starts, one of them stands for others that may have had other arguments.
+        let has_arguments = known.len() < MOST_TOLD_APART;
+        let cache_of = |remains: &Remains<'_>, by: MadeBy| {
+            let exec = known.get(by.program)?;
+            let name = Some(exec.name.as_str());
+            let name =
+                if name == Some(ENTRY) { reader.or(name) } else { name.filter(|by| !own(by)) };
+            let is_its = |open: &&RawOpen| {
+                open.by.is_some_and(|it| it == by.program || it == by.alike)
+                    && !(open.own || open.denied || open.missing)
+                    && is_shared_object(&open.path)
+            };
+            let opened = opens.iter().filter(is_its).map(|open| &open.path);
+            let served = serve_libraries.get(&by.program).into_iter().flatten();
+            let opened: Vec<&str> = opened.chain(served).filter_map(|path| path.to_str()).collect();
+            let argv = has_arguments.then_some(exec.argv.as_slice());
+            self.programs.cache(&CacheCandidate {
+                path: remains.shown,
+                home,
+                size: remains.size,
+                head: remains.head,
+                maker: Some(FileMaker { name, argv, opened: &opened }),
+            })
+        };
+        let cache = |remains: &Remains<'_>| {
+            let by = *made.get(remains.inside)?;
+            let exempt = cache_of(remains, by)?;
+            // Whoever wrote to the file, by whatever name it has, must be one who writes such caches, too.
+            let writer = remains.head.and(remains.inode).and_then(|inode| written.get(&inode));
+            let is_full = written.len() >= MOST_MADE;
+            let same = !is_full && writer.is_none_or(|other| *other == by);
+            let others = || writer.filter(|_| !is_full).and_then(|other| cache_of(remains, *other));
+            (same || others().is_some()).then_some(exempt)
         };
         let of_the_entry = |by: Option<usize>| {
             by.and_then(|i| known.get(i)).is_none_or(|exec| !self.programs.looks_around(&exec.name))
@@ -300,7 +337,7 @@ impl SandboxedProcess {
         &self,
         raw: RawExec,
         known: &[Exec],
-        (serve_libraries, readers): (&HashSet<usize>, &HashMap<usize, String>),
+        (serve_libraries, readers): (&HashMap<usize, Vec<PathBuf>>, &HashMap<usize, String>),
         sums: &mut Sums,
     ) -> (Exec, bool) {
         let index = known.len();
@@ -308,7 +345,7 @@ impl SandboxedProcess {
         let mut above_it = Vec::new();
         let mut above = raw.by;
         while let Some((at, exec)) = above.and_then(|at| Some((at, known.get(at)?))) {
-            let served = serve_libraries.contains(&at);
+            let served = serve_libraries.contains_key(&at);
             let class = if served { ProgramClass::Refused } else { exec.class };
             if let Some(reader) = readers.get(&at) {
                 above_it.push((reader.clone(), ProgramClass::Listed));

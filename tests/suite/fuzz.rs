@@ -17,6 +17,7 @@ use gate4k::model::units::Bytes;
 use gate4k::model::verdict::Finding;
 use gate4k::pack::packer;
 use gate4k::policy::allowlist::Allowlist;
+use gate4k::sandbox::plan::{CacheCandidate, FileMaker};
 use gate4k::submission::engines_json::{self, EnginesJson, SelectError};
 use gate4k::submission::format::{self, Files, ThisHost};
 use gate4k::submission::payload::{self, Counting, PayloadReport};
@@ -301,8 +302,14 @@ fn allow_lists() {
         let text = String::from_utf8_lossy(bytes);
         match Allowlist::parse(&text, Path::new("list.toml")) {
             Ok(list) => {
-                let _ =
-                    list.cache("/home/entry/.cache/x", "/home/entry", Some("cc"), None, |_| true);
+                let left = CacheCandidate {
+                    path: "/home/entry/.cache/x",
+                    home: "/home/entry",
+                    size: Bytes(0),
+                    head: None,
+                    maker: Some(FileMaker { name: Some("cc"), argv: Some(&[]), opened: &[] }),
+                };
+                let _ = list.cache(&left, |_| true);
                 let _ = payload::judge(None, "engine", &list);
             }
             Err(error) => {

@@ -1,9 +1,9 @@
 //! Files that an entry leaves behind in its private workspace, looked for after its last process has ended.
 
-use std::fs::{FileType, OpenOptions};
+use std::fs::{FileType, Metadata, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,19 @@ pub(in crate::sandbox) struct LeftFiles {
     pub(in crate::sandbox) complete: bool,
 }
 
+/// A file or directory that remains, as it is asked whether it is a cache.
+pub(in crate::sandbox) struct Remains<'a> {
+    /// Its path as the entry knows it.
+    pub(in crate::sandbox) inside: &'a Path,
+    /// Its path as it is shown.
+    pub(in crate::sandbox) shown: &'a str,
+    pub(in crate::sandbox) size: Bytes,
+    /// Device and inode.
+    pub(in crate::sandbox) inode: Option<(u64, u64)>,
+    /// The first bytes of a regular file.
+    pub(in crate::sandbox) head: Option<&'a [u8]>,
+}
+
 /// So long is looked, however much there is: nobody else waits for one entry's files.
 pub(in crate::sandbox) const LONGEST: Duration = Duration::from_secs(10);
 /// At most so many are listed.
@@ -29,12 +42,12 @@ const DEEPEST: usize = 64;
 
 /// Everything in the watched directories, without the directories themselves.
 ///
-/// After `longest` no more is looked for, and the list is not complete. `made_by` is asked with the path as the entry knows it, `cache` with the path as it is shown.
+/// After `longest` no more is looked for, and the list is not complete. `made_by` is asked with the path as the entry knows it.
 pub(in crate::sandbox) fn scan(
     watched: &[WatchedDirectory],
     longest: Duration,
     made_by: impl Fn(&Path) -> Option<String>,
-    cache: impl Fn(&str, Option<&str>, Option<&[u8]>) -> Option<String>,
+    cache: impl Fn(&Remains<'_>) -> Option<String>,
 ) -> LeftFiles {
     let mut left = Vec::new();
     let mut complete = true;
@@ -56,15 +69,17 @@ pub(in crate::sandbox) fn scan(
                 complete = false;
                 break;
             }
-            let (path, kind, size) = match &item {
+            let (path, kind, size, inode) = match &item {
                 Ok(item) => {
                     complete &= item.depth() < DEEPEST || !item.file_type().is_dir();
-                    let size = item.metadata().map(|m| m.len()).unwrap_or_default();
-                    (item.path(), kind(item.file_type()), Bytes(size))
+                    let found = item.metadata().ok();
+                    let size = found.as_ref().map(Metadata::len).unwrap_or_default();
+                    let inode = found.map(|found| (found.dev(), found.ino()));
+                    (item.path(), kind(item.file_type()), Bytes(size), inode)
                 }
                 // A directory that cannot be read is left all the same.
                 Err(error) => match error.path() {
-                    Some(path) => (path, "unreadable", Bytes(0)),
+                    Some(path) => (path, "unreadable", Bytes(0), None),
                     None => continue,
                 },
             };
@@ -75,10 +90,11 @@ pub(in crate::sandbox) fn scan(
             }
             let made_by = made_by(&inside);
             let text = escape(shown.as_os_str().as_bytes(), 300);
+            let remains = |head| Remains { inside: &inside, shown: &text, size, inode, head };
             // The target of a link, or a file that cannot be read, could say anything.
             let exempt = match (kind, head(path)) {
-                ("file", Some(head)) => cache(&text, made_by.as_deref(), Some(&head)),
-                ("directory", _) => cache(&text, made_by.as_deref(), None),
+                ("file", Some(head)) => cache(&remains(Some(&head))),
+                ("directory", _) => cache(&remains(None)),
                 _ => None,
             };
             left.push(LeftFile { path: text, size, kind: kind.to_owned(), made_by, exempt });
@@ -133,7 +149,7 @@ mod tests {
             shown: "/tmp".into(),
             bound: vec!["/t/made/for/it".into()],
         }];
-        let left = scan(&watched, LONGEST, |_| Some("cc".into()), |_, _, _| None).files;
+        let left = scan(&watched, LONGEST, |_| Some("cc".into()), |_| None).files;
         let seen: Vec<_> =
             left.iter().map(|f| (f.path.as_str(), f.kind.as_str(), f.size.0)).collect();
         assert_eq!(seen.len(), 3, "{seen:?}");
@@ -155,7 +171,7 @@ mod tests {
             shown: "/tmp".into(),
             bound: vec!["/t/made/for/it".into()],
         }];
-        let left = scan(&watched, LONGEST, |_| None, |_, _, head| Some(format!("{head:?}"))).files;
+        let left = scan(&watched, LONGEST, |_| None, |one| Some(format!("{:?}", one.head))).files;
         let seen: Vec<_> = left.iter().map(|f| (f.kind.as_str(), f.exempt.as_deref())).collect();
         let head = format!("{:?}", Some(b"12345"));
         let expected =
@@ -172,7 +188,7 @@ mod tests {
                 shown: "/tmp".into(),
                 bound: Vec::new(),
             }];
-            scan(&watched, longest, |_| None, |_, _, _| None)
+            scan(&watched, longest, |_| None, |_| None)
         };
         let scan_of = |dir: &Path| scan_for(dir, LONGEST);
         let dir = tempfile::tempdir().unwrap();

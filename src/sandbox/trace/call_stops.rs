@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rustix::fs::{FlockOperation, flock};
@@ -24,7 +24,7 @@ use crate::sandbox::trace::calls::{
 };
 use crate::sandbox::trace::programs::FailedStart;
 use crate::sandbox::trace::record::{
-    MOST_DENIED_OPENS, MOST_MADE, MOST_OF_A_PATH, MOST_OPENS, MOST_OWN_OPENS, RawOpen,
+    MOST_DENIED_OPENS, MOST_MADE, MOST_OF_A_PATH, MOST_OPENS, MOST_OWN_OPENS, MadeBy, RawOpen,
 };
 use crate::sandbox::trace::tracer::Tracer;
 use crate::sandbox::trace::{meta, tracee};
@@ -176,6 +176,27 @@ impl Tracer<'_> {
         Some(mapping.is_some_and(|mapping| !self.files.maps_own(mapping.device, &mapping.path)))
     }
 
+    /// Remembers who made a path, and who may have written to the file that it came to.
+    fn made(
+        &mut self,
+        path: Option<&PathBuf>,
+        file: Option<&FoundFile>,
+        by: Option<(usize, usize)>,
+    ) {
+        let Some((program, alike)) = by else { return };
+        let by = MadeBy { program, alike };
+        if let Some(path) = path
+            && self.raw.made.len() < MOST_MADE
+        {
+            self.raw.made.insert(path.clone(), by);
+        }
+        if let Some(file) = file.filter(|file| self.files.made(file))
+            && self.raw.written.len() < MOST_MADE
+        {
+            self.raw.written.insert(file.inode(), by);
+        }
+    }
+
     /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is, and
     /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
     fn opens(&mut self, pid: i32, fd: i32) -> Option<FoundFile> {
@@ -241,12 +262,10 @@ impl Tracer<'_> {
             PendingCall::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
             PendingCall::Open { path, access, creates, names_only, .. } => {
                 let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
-                if error == 0
-                    && creates
-                    && self.raw.made.len() < MOST_MADE
-                    && let Some(by) = by
-                {
-                    self.raw.made.insert(path.clone(), by);
+                let late = !self.shared.is_auditing();
+                if error == 0 && (creates || access == FileAccess::Write) {
+                    let alike = if late { self.first_alike(by) } else { by };
+                    self.made(creates.then_some(&path), came_to.as_ref(), by.zip(alike));
                 }
                 // Of what does not exist, only libraries tell anything: what a program could not load.
                 let missing = error == libc::ENOENT && is_shared_object(&path);
@@ -273,7 +292,6 @@ impl Tracer<'_> {
                     }
                     _ => path,
                 };
-                let late = !self.shared.is_auditing();
                 // A library may be loaded, and a program copied, at any time, whatever the start is for. In a start that is not
                 // watched closely, they count once they are open.
                 let used = (is_library(&path) || program) && (error == 0 || self.shared.audits());
@@ -391,7 +409,6 @@ fn is_other(files: &EntryFiles, pid: i32, path: &Path, real: &FoundFile) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     #[test]
     fn a_library_is_told_by_what_was_opened_and_not_by_a_string_that_changed_since() {

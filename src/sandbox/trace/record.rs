@@ -83,8 +83,19 @@ pub(in crate::sandbox) struct RawRecord {
     pub(in crate::sandbox) crashes: Vec<(Instant, FatalSignal)>,
     /// Names that are in no directory of PATH, and which program looked for them.
     pub(in crate::sandbox) not_installed: Vec<(String, Option<usize>)>,
-    /// The program (index of execs) that made each path.
-    pub(in crate::sandbox) made: HashMap<PathBuf, usize>,
+    /// The program that made each path.
+    pub(in crate::sandbox) made: HashMap<PathBuf, MadeBy>,
+    /// The program that opened each file of the entry's own last to write to it, by device and inode: by whatever path it did.
+    pub(in crate::sandbox) written: HashMap<(u64, u64), MadeBy>,
+}
+
+/// A program behind a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sandbox) struct MadeBy {
+    /// Its index in the list of execs.
+    pub(in crate::sandbox) program: usize,
+    /// That of the first start of the same program in the same way, which stands for it in what is recorded once.
+    pub(in crate::sandbox) alike: usize,
 }
 
 /// The marks that tell one program's start from another's.

@@ -10,12 +10,13 @@ use nix::unistd::Pid;
 use crate::sandbox::filter::arch;
 use crate::sandbox::filter::stop::Call;
 use crate::sandbox::inspect::process;
+use crate::sandbox::plan::FileMaker;
 
 /// The longest path that the kernel takes (PATH_MAX).
 const PATH_MAX: usize = 4096;
 /// The number of arguments that are kept, and how much of each.
-pub(in crate::sandbox) const ARGUMENTS: usize = 16;
-const ARGUMENT_LENGTH: usize = 200;
+pub(in crate::sandbox) const ARGUMENTS: usize = FileMaker::MOST_ARGUMENTS;
+const ARGUMENT_LENGTH: usize = FileMaker::ARGUMENT_LENGTH;
 
 /// The call that a stopped process is about to make.
 pub(in crate::sandbox) fn call(pid: i32, compat: bool) -> Option<Call> {
