@@ -66,6 +66,9 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             (arch::CACHESTAT as i64, "SYS_cachestat"),
             (arch::TELL_MOUNTS[0] as i64, "SYS_statmount"),
             (arch::TELL_MOUNTS[1] as i64, "SYS_listmount"),
+            (arch::ATTRIBUTES_AT[0] as i64, "SYS_setxattrat"),
+            (arch::ATTRIBUTES_AT[1] as i64, "SYS_removexattrat"),
+            (arch::FILE_SETATTR as i64, "SYS_file_setattr"),
         ])
         .find(|(n, _)| *n == number)
         .map(|(_, name)| name.trim_start_matches("SYS_"));

@@ -17,7 +17,8 @@ use libc::{
 };
 
 use crate::sandbox::filter::arch::{
-    self, CLOSE_RANGE, CallTable, MEMFD_SECRET, OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS,
+    self, ATTRIBUTES_AT, CLOSE_RANGE, CallTable, FILE_SETATTR, MEMFD_SECRET, OPEN_TREE_ATTR,
+    PROCESS_MADVISE, TELL_MOUNTS,
 };
 use crate::sandbox::filter::stop::{COMPAT, StoppedCall};
 
@@ -62,6 +63,7 @@ enum When {
 enum FilterAnswer {
     Stop(StoppedCall),
     NoSuchCall,
+    NotSupported,
 }
 
 struct Rule {
@@ -119,8 +121,6 @@ const MOVES_PAGES: u32 = 0x2 | 0x4;
 const FADV_DONTNEED: u32 = 4;
 /// Tells whether a file's pages are in memory; drops them after use.
 const RWF_NOWAIT_DONTCACHE: u32 = 0x8 | 0x80;
-/// setxattrat, removexattrat (Linux 6.13) and file_setattr (6.17).
-const META_AT: [u32; 3] = [463, 466, 469];
 
 /// Builds the filter. `namespaced`: unix sockets, process numbers and foreign files are harmless where the
 /// namespaces are the entry's own; elsewhere they are refused. Every start has the same filter, whatever is
@@ -288,7 +288,7 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         rules.push(denied(table.socketpair, When::Bits(1, libc::SOCK_DGRAM as u32)));
     }
     rules.extend(table.always_denied.iter().copied().flatten().map(|&n| denied(n, When::Always)));
-    rules.push(denied(OPEN_TREE_ATTR, When::Always));
+    rules.extend([OPEN_TREE_ATTR, FILE_SETATTR].map(|number| denied(number, When::Always)));
     // Memory that the kernel reads for its owner, and nobody else can.
     rules.push(denied(MEMFD_SECRET, When::Always));
     // Segments and queues that nobody has attached are memory that no process is seen to have; without an IPC namespace
@@ -327,6 +327,10 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
     let missing = |number| Rule { number, when: When::Always, then: FilterAnswer::NoSuchCall };
     rules.extend(arch::NEW_FUTEX.map(missing));
     if namespaced {
+        // What they write stays with a file, or with HOME itself, and is no file that is found. Programs do without.
+        let when = When::Always;
+        let unsupported = |&number| Rule { number, when, then: FilterAnswer::NotSupported };
+        rules.extend(table.attributes.iter().chain(&ATTRIBUTES_AT).map(unsupported));
         // The first process of the namespace is ours, and of the entry's user: the kernel would let it be changed.
         let stop = |number, when, stop| Rule { number, when, then: FilterAnswer::Stop(stop) };
         let first = |&number| stop(number, When::Is(0, 1), StoppedCall::Process);
@@ -354,7 +358,7 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
         }
         // Landlock confines neither mode nor times nor attributes of files that the entry owns or may write.
         rules.extend(table.meta.iter().flat_map(|numbers| stops(numbers, StoppedCall::Meta)));
-        rules.extend(META_AT.iter().map(|&number| denied(number, When::Always)));
+        rules.extend(ATTRIBUTES_AT.iter().map(|&number| denied(number, When::Always)));
     }
     rules.extend(
         table
@@ -383,6 +387,7 @@ fn then(then: FilterAnswer, compat: bool) -> u32 {
             libc::SECCOMP_RET_TRACE | u32::from(stop as u16 | flag)
         }
         FilterAnswer::NoSuchCall => libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+        FilterAnswer::NotSupported => libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32,
     }
 }
 
@@ -548,6 +553,9 @@ pub(in crate::sandbox) mod tests {
         assert_eq!(call(libc::SYS_seccomp, [1, 8, 0, 0, 0, 0]), DENIED);
         assert_eq!(call(libc::SYS_clone, [0x0080_0011, 0, 0, 0, 0, 0]), DENIED);
         assert_eq!(call(libc::SYS_chmod, [0; 6]), libc::SECCOMP_RET_ALLOW);
+        let unsupported = libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32;
+        assert_eq!(call(libc::SYS_setxattr, [0; 6]), unsupported);
+        assert_eq!(run(&p, AUDIT_ARCH_I386, 228, [0; 6]), unsupported);
         let bare = program(false);
         let kill = run(&bare, AUDIT_ARCH_X86_64, libc::SYS_kill as u32, [0; 6]);
         assert_eq!(kill, libc::SECCOMP_RET_TRACE | StoppedCall::Process as u32);

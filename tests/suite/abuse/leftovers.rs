@@ -1,7 +1,7 @@
 //! Group 24: what is left behind, wherever it lies and whatever it is called.
 
-use super::attack::Named::Left;
-use super::attack::{Attack, c, sh};
+use super::attack::Named::{Denial, Left};
+use super::attack::{Attack, Control, c, sh};
 
 pub(crate) fn attacks() -> Vec<Attack> {
     vec![
@@ -27,6 +27,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(24, "left_fifo").named(&[Left("/pipe")]).may_work(),
         c(24, "deep_tree").named(&[Left("/d")]).may_work(),
         c(24, "closed_directory").named(&[Left("/c")]).may_work(),
+        c(24, "left_attribute").control(Control::IfAble),
+        c(24, "left_attribute_at").bare(&[Denial("setxattrat")]).control(Control::IfAble),
         c(24, "ugly_name").named(&[Left("/a\\nb\\u{1b}[31m\\xff")]).may_work(),
     ]
 }

@@ -5,6 +5,9 @@ use crate::sandbox::filter::stop::StoppedCall;
 
 const AUDIT_ARCH: u32 = 0x4000_0003;
 
+/// Setting and removing the extended attributes of a path, of a link and of a descriptor.
+const ATTRIBUTES: &[u32] = &[226, 227, 228, 235, 236, 237];
+
 /// The i386 table; numbers from the kernel's arch/x86/entry/syscalls/syscall_32.tbl.
 pub(in crate::sandbox) const I386: CallTable = CallTable {
     arch: AUDIT_ARCH,
@@ -96,11 +99,12 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     futex: &[240, 422],
     // clock_gettime, clock_getres, clock_nanosleep with 32 and 64 bits, timer_create
     clocks: &[265, 403, 266, 406, 267, 407, 259],
-    // chmod … fchmodat2; chown with 16 and 32 bits; utime …; the attributes
-    meta: &[&[
-        15, 94, 306, 452, 182, 16, 95, 212, 198, 207, 298, 30, 271, 299, 320, 412, 226, 227, 228,
-        235, 236, 237,
-    ]],
+    // chmod … fchmodat2; chown with 16 and 32 bits; utime …
+    meta: &[
+        &[15, 94, 306, 452, 182, 16, 95, 212, 198, 207, 298, 30, 271, 299, 320, 412],
+        ATTRIBUTES,
+    ],
+    attributes: ATTRIBUTES,
     last: LAST,
 };
 

@@ -26,8 +26,8 @@ pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]
 pub(in crate::sandbox) use table::LAST;
 pub(in crate::sandbox) use table::{
-    CACHESTAT, CLOSE_RANGE, CallTable, Changes, FCHMODAT2, FileReference, MEMFD_SECRET, NEW_FUTEX,
-    OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS, names,
+    ATTRIBUTES_AT, CACHESTAT, CLOSE_RANGE, CallTable, Changes, FCHMODAT2, FILE_SETATTR,
+    FileReference, MEMFD_SECRET, NEW_FUTEX, OPEN_TREE_ATTR, PROCESS_MADVISE, TELL_MOUNTS, names,
 };
 
 /// Changes the registers of a stopped process.

@@ -13,6 +13,11 @@ pub(in crate::sandbox) const TABLES: &[&CallTable] = &[&NATIVE, &I386];
 #[cfg(target_arch = "aarch64")]
 pub(in crate::sandbox) const TABLES: &[&CallTable] = &[&NATIVE];
 
+/// The calls that set and remove extended attributes.
+const ATTRIBUTES: &[u32] = numbers!(
+    SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+);
+
 /// The calls of a program of this processor's own width.
 pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
     arch: current::AUDIT_ARCH,
@@ -107,8 +112,9 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
         numbers!(
             SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat
             SYS_utimensat
-            SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
         ),
+        ATTRIBUTES,
     ],
+    attributes: ATTRIBUTES,
     last: LAST,
 };

@@ -48,6 +48,8 @@ pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) clocks: &'static [u32],
     /// Calls that change a file's mode, owner, times or extended attributes.
     pub(in crate::sandbox) meta: &'static [&'static [u32]],
+    /// Of these, those that set and remove extended attributes.
+    pub(in crate::sandbox) attributes: &'static [u32],
     /// The last call that this program knows.
     pub(in crate::sandbox) last: u32,
 }
@@ -68,6 +70,10 @@ pub(in crate::sandbox) use names;
 pub(in crate::sandbox) const LAST: u32 = 469;
 /// Linux 6.15, in all tables.
 pub(in crate::sandbox) const OPEN_TREE_ATTR: u32 = 467;
+/// setxattrat and removexattrat (Linux 6.13), in all tables.
+pub(in crate::sandbox) const ATTRIBUTES_AT: [u32; 2] = [463, 466];
+/// Linux 6.17, in all tables: what `chattr` sets.
+pub(in crate::sandbox) const FILE_SETATTR: u32 = 469;
 /// Linux 5.14, in all tables.
 pub(in crate::sandbox) const MEMFD_SECRET: u32 = 447;
 /// Linux 6.5, in all tables: which pages of a file are in memory.
