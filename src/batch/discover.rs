@@ -4,6 +4,7 @@
 //! decides between the two, and where that is open, it is one entry: rule `single-file` then names whatever lies beside
 //! the engine, and nothing is passed over in silence.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Text that repositories keep beside their entries, by its name without regard to case.
@@ -24,13 +25,20 @@ pub(crate) fn entries(path: &Path) -> Vec<PathBuf> {
 
 /// The entries in a directory that is known to hold nothing else: every file and every directory, but for
 /// what is hidden and what is text about the others. None where it cannot be read.
-pub(crate) fn members(folder: &Path) -> Option<Vec<PathBuf>> {
+pub(crate) fn all_members(folder: &Path) -> Option<Vec<PathBuf>> {
     let items = items(folder)?;
     Some(items.iter().filter(|item| !item.is_text()).map(|item| folder.join(&item.name)).collect())
 }
 
+/// The same for a file of text that is to name them: none, too, where one of them has a name that is no UTF-8.
+pub(crate) fn members(folder: &Path) -> Option<Vec<PathBuf>> {
+    let members = all_members(folder)?;
+    let is_text = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_str().is_some());
+    members.iter().all(is_text).then_some(members)
+}
+
 struct Item {
-    name: String,
+    name: OsString,
     is_folder: bool,
     is_file: bool,
 }
@@ -38,15 +46,14 @@ struct Item {
 impl Item {
     /// True if it is a file that a repository keeps about entries, and no entry.
     fn is_text(&self) -> bool {
-        let name = self.name.to_lowercase();
+        let name = self.name.to_string_lossy().to_lowercase();
         let stem = name.split('.').next().unwrap_or_default();
         self.is_file
             && (TEXTS.contains(&stem) || ENDINGS.iter().any(|ending| name.ends_with(ending)))
     }
 }
 
-/// Returns the items of a directory that are not hidden, in the order of names. A name that is no UTF-8 makes the
-/// directory one that only the judge can read.
+/// Returns the items of a directory that are not hidden, in the order of names, whatever bytes these are.
 fn items(folder: &Path) -> Option<Vec<Item>> {
     if !folder.symlink_metadata().ok()?.is_dir() {
         return None;
@@ -54,8 +61,8 @@ fn items(folder: &Path) -> Option<Vec<Item>> {
     let mut items = Vec::new();
     for found in folder.read_dir().ok()? {
         let found = found.ok()?;
-        let name = found.file_name().into_string().ok()?;
-        if !name.starts_with('.') {
+        let name = found.file_name();
+        if !name.as_encoded_bytes().starts_with(b".") {
             let kind = found.file_type().ok()?;
             items.push(Item { name, is_folder: kind.is_dir(), is_file: kind.is_file() });
         }
@@ -67,7 +74,9 @@ fn items(folder: &Path) -> Option<Vec<Item>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
     use std::fs;
+    use std::os::unix::ffi::OsStrExt;
 
     fn tree(names: &[&str]) -> tempfile::TempDir {
         let top = tempfile::tempdir().unwrap();
@@ -117,10 +126,28 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_no_text_is_one_among_others() {
+        let top = tree(&["a/engine", "d/engine"]);
+        let odd = top.path().join(OsStr::from_bytes(b"c\xff"));
+        fs::create_dir(&odd).unwrap();
+        let all = [top.path().join("a"), odd.clone(), top.path().join("d")];
+        assert_eq!(entries(top.path()), all);
+        assert_eq!(all_members(top.path()).unwrap(), all);
+        assert_eq!(members(top.path()), None);
+        // Hidden, and text, by what of its name is text.
+        for name in [b".\xff".as_slice(), b"\xff.md", b"README.\xff"] {
+            fs::write(top.path().join(OsStr::from_bytes(name)), "x").unwrap();
+        }
+        assert_eq!(entries(top.path()), all);
+        fs::remove_dir(odd).unwrap();
+        assert_eq!(members(top.path()).unwrap().len(), 2);
+    }
+
+    #[test]
     fn a_directory_that_is_said_to_hold_entries_holds_files_too() {
         let top = tree(&["a/engine", "b", "README.md", ".x"]);
-        let names: Vec<_> = members(top.path()).unwrap();
+        let names: Vec<_> = all_members(top.path()).unwrap();
         assert_eq!(names, [top.path().join("a"), top.path().join("b")]);
-        assert_eq!(members(&top.path().join("b")), None);
+        assert_eq!(all_members(&top.path().join("b")), None);
     }
 }

@@ -379,7 +379,7 @@ pub(super) fn named(paths: &[PathBuf], config: &Config) -> Vec<PathBuf> {
         };
         config.entries.iter().any(same)
     };
-    let of = |path: &PathBuf| match discover::members(path) {
+    let of = |path: &PathBuf| match discover::all_members(path) {
         Some(members) if listed(path) => members,
         _ => discover::entries(path),
     };

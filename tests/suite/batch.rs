@@ -1,7 +1,9 @@
 //! Many entries at once, as organisers and the CI of a submissions repository have them: directories,
 //! changes by git, kept results, gate4k.toml, waivers and receipts.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -64,6 +66,25 @@ fn a_directory_of_entries_is_judged_as_a_whole() {
         assert!(line.starts_with(&format!("{number} of 4: ")), "{}", told.err);
     }
     assert!(told.err.contains(" of 4: accepted    entries/c"), "{}", told.err);
+}
+
+fn a_name_that_is_no_text_keeps_no_other_entry_from_its_judge() {
+    let place = TestFolder::new();
+    place.copy(GOOD, "entries/a");
+    let odd = place.path("entries").join(OsStr::from_bytes(b"c\xff"));
+    fs::create_dir(&odd).unwrap();
+    fs::copy(place.path("entries/a/engine"), odd.join("engine")).unwrap();
+    let told = place.run(&["check", "--quick", "--no-cache", "--format=json", "entries"]);
+    let accepted = |path: &str| (path.to_owned(), "accepted".to_owned());
+    assert_eq!(
+        verdicts(&told),
+        [accepted("entries/a"), accepted("entries/c\\xff")],
+        "{}",
+        told.err
+    );
+    let table = place.run(&["check", "--quick", "entries"]);
+    assert!(table.out.contains("accepted    entries/c\\xff "), "{}", table.out);
+    assert_eq!((told.code, table.code), (0, 0));
 }
 
 fn entries_beside_each_other_are_told_so_and_alone_they_are_not() {
@@ -342,6 +363,7 @@ fn one_that_hangs_and_one_that_floods_spoil_nothing_for_the_rest() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_directory_of_entries_is_judged_as_a_whole [Landlock],
+        slow a_name_that_is_no_text_keeps_no_other_entry_from_its_judge [Landlock],
         slow entries_beside_each_other_are_told_so_and_alone_they_are_not [Landlock],
         slow what_has_not_changed_is_not_judged_again [Landlock],
         slow steps_are_told_on_standard_error_to_those_who_ask_twice [Landlock],
