@@ -239,6 +239,9 @@ static int tells(const char *path) {
     ssize_t n = read(fd, buffer, sizeof buffer);
     return n > 0;
 }
+ATTACK(huge_page_counters) {
+    return open("/sys/kernel/mm/transparent_hugepage/khugepaged/full_scans", O_RDONLY) != -1;
+}
 ATTACK(machine_in_proc) {
     static const char *const names[] = {
         "/proc/stat", "/proc/loadavg", "/proc/uptime", "/proc/vmstat", "/proc/interrupts", "/proc/diskstats",
