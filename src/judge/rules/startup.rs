@@ -382,6 +382,9 @@ mod tests {
         let numpy = testing::run(Purpose::Main)
             .died(ExitHow::Status(1))
             .stderr("ModuleNotFoundError: No module named 'numpy'");
+        // By a shell that has started no Python.
+        assert_eq!(of(numpy.clone()).status, Status::Fail);
+        let numpy = numpy.exec(Some(0), "python3", ProgramClass::Listed);
         assert_eq!(of(numpy).status, Status::Undecided);
     }
 

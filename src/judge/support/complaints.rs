@@ -1,8 +1,29 @@
 //! The names that shells, interpreters and loaders say they did not find.
 
+/// The kind of program that says that something is missing, by the form of its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Complainer {
+    Python,
+    Perl,
+    Loader,
+    Linker,
+    Compiler,
+}
+
 /// The modules and shared objects that an interpreter or the loader said it did not find.
 pub(crate) fn missing_modules(stderr: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
+    for (name, _) in missing_by_complainer(stderr) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The same, each with the kind of program that said so.
+pub(crate) fn missing_by_complainer(stderr: &[String]) -> Vec<(String, Complainer)> {
+    let mut names: Vec<(String, Complainer)> = Vec::new();
     for line in stderr {
         let python = line
             .split_once("No module named ")
@@ -18,15 +39,23 @@ pub(crate) fn missing_modules(stderr: &[String]) -> Vec<String> {
             .split_once("cannot find -l")
             .map(|(_, rest)| format!("lib{}.so", rest.split([':', ' ']).next().unwrap_or(rest)));
         let header = missing_header(line);
-        if let Some(name) = python.or(perl).or(loader).or(linker.as_deref()).or(header) {
+        let said = [
+            (python, Complainer::Python),
+            (perl, Complainer::Perl),
+            (loader, Complainer::Loader),
+            (linker.as_deref(), Complainer::Linker),
+            (header, Complainer::Compiler),
+        ];
+        if let Some((name, by)) = said.into_iter().find_map(|(name, by)| Some((name?, by))) {
             // The rest of the line may be anything; a name ends where its characters do.
             let name: String = name
                 .chars()
                 .take_while(|c| c.is_ascii_alphanumeric() || "._-+/".contains(*c))
                 .take(80)
                 .collect();
-            if !name.is_empty() && !names.contains(&name) {
-                names.push(name);
+            let said = (name, by);
+            if !said.0.is_empty() && !names.contains(&said) {
+                names.push(said);
             }
         }
     }
@@ -60,12 +89,15 @@ pub(crate) fn lacks_instruction(stderr: &[String]) -> bool {
     stderr.iter().any(|line| line.contains("target specific option mismatch") || clang(line))
 }
 
+/// Python's words for a limit of resources that it may not raise.
+pub(crate) const OF_PYTHON: &str = "not allowed to raise maximum limit";
+
 /// The complaint of a shell or of Python that a limit of resources could not be raised.
 pub(crate) fn refused_limit(stderr: &[String]) -> Option<&str> {
     let marks = [
         "ulimit: error setting limit (Operation not permitted)",
         "cannot modify limit: Operation not permitted",
-        "not allowed to raise maximum limit",
+        OF_PYTHON,
     ];
     stderr.iter().map(String::as_str).find(|line| marks.iter().any(|mark| line.contains(mark)))
 }

@@ -5,10 +5,13 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::judge::support::allowed::{Allowed, LibraryWord};
+use crate::judge::support::complaints::{self, Complainer};
 use crate::judge::support::excuse::{Excuse, gaps, refusal};
-use crate::judge::support::{complaints, wording};
+use crate::judge::support::wording;
 use crate::model::command_words::base_name;
-use crate::model::evidence::{FileAccess, FileOpen, HostFacts, Run};
+use crate::model::evidence::{
+    Exec, ExecOutcome, ExitHow, FileAccess, FileOpen, HostFacts, ProgramClass, Purpose, Run,
+};
 use crate::model::layer_status::{LayerName, LayerState};
 use crate::policy::allowlist::AcceleratorPart;
 
@@ -37,9 +40,10 @@ pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
 
 /// The run asked for a library that is allowed, and this host does not have it (for this interpreter).
 pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
-    let name = complaints::missing_modules(&run.stderr_tail)
-        .into_iter()
-        .find(|name| matches!(policy.library(name), LibraryWord::Allowed(_)))?;
+    let (name, _) =
+        complaints::missing_by_complainer(&run.stderr_tail).into_iter().find(|(name, by)| {
+            matches!(policy.library(name), LibraryWord::Allowed(_)) && is_borne_out(run, name, *by)
+        })?;
     Some(Excuse::of_host(
         format!("it asked for {name}, which is allowed and which it did not find on this host"),
         if name.contains(".so") {
@@ -55,6 +59,44 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
         },
         json!({"missing_library": name}),
     ))
+}
+
+/// True if the record bears out that a program of the host said that something is missing: an entry can write those words, too.
+/// (An interpreter looks for modules in ways that leave no record.)
+fn is_borne_out(run: &Run, name: &str, by: Complainer) -> bool {
+    let looked_for = |open: &FileOpen| {
+        (open.missing || open.denied) && !open.own && base_name(&open.path) == name
+    };
+    match by {
+        Complainer::Python => ran(run, &PYTHON, |_| true),
+        Complainer::Perl => ran(run, &["perl"], |_| true),
+        // Of other starts, files that are missing are not recorded.
+        Complainer::Loader => run.purpose != Purpose::Main || run.opens.iter().any(looked_for),
+        Complainer::Linker => ran(run, &["ld", "collect2", "lld", "rust-lld"], has_failed),
+        Complainer::Compiler => ran(run, &["cc", "c++", "gcc", "g++", "clang"], has_failed),
+    }
+}
+
+/// What the names of Python's interpreters begin with.
+const PYTHON: [&str; 2] = ["python", "pypy"];
+
+/// True of a program that did not end with success.
+fn has_failed(exec: &Exec) -> bool {
+    exec.exit != Some(ExitHow::Status(0))
+}
+
+/// True if a program of the host whose name begins so ran, by itself or to read a script, and it is as it is asked.
+fn ran(run: &Run, names: &[&str], is_it: impl Fn(&Exec) -> bool) -> bool {
+    let name = |exec: &Exec| match (&exec.real, exec.class) {
+        (Some(real), _) if exec.script => Some(base_name(real).to_owned()),
+        (_, ProgramClass::OwnProduct) => None,
+        _ => Some(exec.name.clone()),
+    };
+    run.execs
+        .iter()
+        .filter(|exec| exec.outcome == ExecOutcome::Ran && is_it(exec))
+        .filter_map(name)
+        .any(|name| names.iter().any(|begins| name.starts_with(begins)))
 }
 
 /// The run loaded a library by which programs speak to accelerators (7.6), and none is open to it; or that library has found no
@@ -140,6 +182,10 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
 /// The run wanted a higher limit (`ulimit`) than an entry gets here; the event's machine may have granted it.
 fn refused_limit(run: &Run) -> Option<Excuse> {
     let line = complaints::refused_limit(&run.stderr_tail)?;
+    // (A shell that has run tells nothing: it is what reads the entry.)
+    if line.contains(complaints::OF_PYTHON) && !ran(run, &PYTHON, |_| true) {
+        return None;
+    }
     let said = wording::shorten(line, 160);
     Some(Excuse::of_host(
         format!("it wanted a higher limit of resources than an entry gets here: `{said}`"),
@@ -165,7 +211,7 @@ mod tests {
     use crate::judge::support::excuse::excused;
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
-    use crate::model::evidence::{LaunchFailure, Purpose};
+    use crate::model::evidence::LaunchFailure;
     use crate::model::layer_status::Layer;
     use crate::model::rule::RuleId;
     use crate::model::verdict::{Finding, Status};
@@ -221,14 +267,57 @@ mod tests {
             "ValueError: not allowed to raise maximum limit",
         ];
         for line in said {
-            let run = testing::run(Purpose::Main).stderr(line);
+            let run = testing::run(Purpose::Main)
+                .exec(Some(0), "python3", ProgramClass::Listed)
+                .stderr(line);
             let finding = excused(Finding::fail(RuleId::Startup, "ended"), refused_limit(&run));
             assert_eq!(finding.status, Status::Undecided);
             assert!(finding.summary.contains(line) && finding.help.contains("||:"), "{finding:?}");
         }
-        assert!(
-            refused_limit(&testing::run(Purpose::Main).stderr("1: ulimit: bad number")).is_none()
-        );
+        // By no program that ran.
+        for line in ["1: ulimit: bad number", said[2]] {
+            assert!(refused_limit(&testing::run(Purpose::Main).stderr(line)).is_none());
+        }
+    }
+
+    #[test]
+    fn a_library_is_missing_where_a_program_of_the_host_has_looked_for_it() {
+        let excuses = |run: &Run| missing_library(run, &testing::TestList).is_some();
+        let said = |line: &str| testing::run(Purpose::Main).stderr(line);
+        let listed = |run: Run, name: &str| run.exec(Some(0), name, ProgramClass::Listed);
+        let looked = |path: &str| {
+            let mut run = said(
+                "e: error while loading shared libraries: libm.so.6: cannot open shared object file",
+            )
+            .opened(path, false);
+            run.opens[0].missing = true;
+            run
+        };
+        let numpy = "ModuleNotFoundError: No module named 'numpy'";
+        // Words alone, which a shell writes as well.
+        assert!(!excuses(&said(numpy)));
+        assert!(!excuses(&listed(said(numpy), "perl")));
+        assert!(excuses(&listed(said(numpy), "python3")));
+        let mut own = said(numpy).exec(Some(0), "python3", ProgramClass::OwnProduct);
+        assert!(!excuses(&own));
+        // A script of the entry's own, read by the host's.
+        own.execs[1].script = true;
+        own.execs[1].real = Some("/usr/bin/pypy3.9".into());
+        assert!(excuses(&own));
+        assert!(excuses(&looked("/usr/lib/libm.so.6")));
+        assert!(!excuses(&looked("/usr/lib/libdl.so.2")));
+        assert!(!excuses(&looked("/tmp/libm.so.6")));
+        let mut found = looked("/usr/lib/libm.so.6");
+        found.opens[0].missing = false;
+        assert!(!excuses(&found));
+        // Of another start no missing files are recorded.
+        found.purpose = Purpose::OtherShell;
+        assert!(excuses(&found));
+        // `TestList` knows the name by its part.
+        let mut links = listed(said("/usr/bin/ld: cannot find -lnumpy"), "ld");
+        assert!(!excuses(&links), "it has linked");
+        links.execs[1].exit = Some(ExitHow::Status(1));
+        assert!(excuses(&links));
     }
 
     #[test]
