@@ -121,7 +121,8 @@ pub struct CacheCandidate<'a> {
 pub struct FileMaker<'a> {
     /// The name under which the allow-list knows it; none for a program of the entry's own.
     pub name: Option<&'a str>,
-    /// Its arguments, from `argv[0]` on, as far as the record keeps them; none where it may have got others.
+    /// Its arguments, from `argv[0]` on, as far as the record keeps them, or those of the same program that started it with too many;
+    /// none where it may have got others.
     pub argv: Option<&'a [String]>,
     /// The files that it opened in this run, and what its starter had in its memory where a library starts it by itself.
     pub opened: &'a [&'a str],

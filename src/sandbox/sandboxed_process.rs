@@ -258,7 +258,11 @@ impl Confined for SandboxedProcess {
             let opened = opens.iter().filter(is_its).map(|open| &open.path);
             let served = serve_libraries.get(&by.program).into_iter().flatten();
             let opened: Vec<&str> = opened.chain(served).filter_map(|path| path.to_str()).collect();
-            let argv = has_arguments.then_some(exec.argv.as_slice());
+            // A compiler starts itself once more, with more words than are kept, which it makes of its own.
+            let starter = exec.by.and_then(|by| known.get(by)).filter(|by| by.name == exec.name);
+            let is_whole = exec.argv.len() < FileMaker::MOST_ARGUMENTS;
+            let told = starter.filter(|_| !is_whole).unwrap_or(exec);
+            let argv = has_arguments.then_some(told.argv.as_slice());
             self.programs.cache(&CacheCandidate {
                 path: remains.shown,
                 home,
@@ -268,14 +272,16 @@ impl Confined for SandboxedProcess {
             })
         };
         let cache = |remains: &Remains<'_>| {
-            let by = *made.get(remains.inside)?;
-            let exempt = cache_of(remains, by)?;
-            // Whoever wrote to the file, by whatever name it has, must be one who writes such caches, too.
+            // Beyond the bound, others may have written to a file than those that are known.
+            if written.len() >= MOST_MADE {
+                return None;
+            }
             let writer = remains.head.and(remains.inode).and_then(|inode| written.get(&inode));
-            let is_full = written.len() >= MOST_MADE;
-            let same = !is_full && writer.is_none_or(|other| *other == by);
-            let others = || writer.filter(|_| !is_full).and_then(|other| cache_of(remains, *other));
-            (same || others().is_some()).then_some(exempt)
+            let maker = *made.get(remains.inside).or(writer)?;
+            let exempt = cache_of(remains, maker)?;
+            // Whoever wrote to it last, by whatever name, must be one who writes such caches, too.
+            let is_writer = |by: &MadeBy| *by == maker || cache_of(remains, *by).is_some();
+            writer.is_none_or(is_writer).then_some(exempt)
         };
         let of_the_entry = |by: Option<usize>| {
             by.and_then(|i| known.get(i)).is_none_or(|exec| !self.programs.looks_around(&exec.name))

@@ -97,7 +97,7 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
         "process-substitution" => &[Need::Xz, Need::Bash, Need::Python3],
         "perl" => &[Need::Xz, Need::Perl],
         "c-bzip2" => &[Need::Bzip2],
-        "clang-xz" | "clang-lto" => &[Need::Xz, Need::Clang],
+        "clang-xz" | "clang-lto" | "clang-modules" => &[Need::Xz, Need::Clang],
         "cpp-xz" => &[Need::Xz, Need::Cplusplus],
         "gunzip-tolerated" => &[Need::Cplusplus],
         "rust-xz" | "cargo-dev" => &[Need::Xz, Need::Rustc],

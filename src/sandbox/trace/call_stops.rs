@@ -177,13 +177,8 @@ impl Tracer<'_> {
     }
 
     /// Remembers who made a path, and who may have written to the file that it came to.
-    fn made(
-        &mut self,
-        path: Option<&PathBuf>,
-        file: Option<&FoundFile>,
-        by: Option<(usize, usize)>,
-    ) {
-        let Some((program, alike)) = by else { return };
+    fn made(&mut self, path: Option<&PathBuf>, file: Option<&FoundFile>, by: Option<usize>) {
+        let Some((program, alike)) = by.zip(self.first_alike(by)) else { return };
         let by = MadeBy { program, alike };
         if let Some(path) = path
             && self.raw.made.len() < MOST_MADE
@@ -262,10 +257,8 @@ impl Tracer<'_> {
             PendingCall::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
             PendingCall::Open { path, access, creates, names_only, .. } => {
                 let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
-                let late = !self.shared.is_auditing();
                 if error == 0 && (creates || access == FileAccess::Write) {
-                    let alike = if late { self.first_alike(by) } else { by };
-                    self.made(creates.then_some(&path), came_to.as_ref(), by.zip(alike));
+                    self.made(creates.then_some(&path), came_to.as_ref(), by);
                 }
                 // Of what does not exist, only libraries tell anything: what a program could not load.
                 let missing = error == libc::ENOENT && is_shared_object(&path);
@@ -292,6 +285,7 @@ impl Tracer<'_> {
                     }
                     _ => path,
                 };
+                let late = !self.shared.is_auditing();
                 // A library may be loaded, and a program copied, at any time, whatever the start is for. In a start that is not
                 // watched closely, they count once they are open.
                 let used = (is_library(&path) || program) && (error == 0 || self.shared.audits());
