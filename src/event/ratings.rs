@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::config::EventConfig;
 use super::ledger::{Ledger, StageState};
-use crate::ratings::bayes::{List, Model, Rated, Results};
+use crate::ratings::bayes::{List, Model, Rated, Results, list_order};
 use crate::ratings::names::Versions;
 
 /// The list, and what it says of the entries.
@@ -91,8 +91,9 @@ impl EventRatings {
                 EntryRating { name: entry.name.clone(), known }
             })
             .collect();
-        let key = |entry: &EntryRating| entry.known.elo().unwrap_or(f64::NEG_INFINITY);
-        entries.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| a.name.cmp(&b.name)));
+        // The order of the list itself, whose places the entries have.
+        let elo = |entry: &EntryRating| entry.known.elo().unwrap_or(f64::NEG_INFINITY);
+        entries.sort_by(|a, b| list_order((elo(a), &a.name), (elo(b), &b.name)));
         EventRatings {
             games: results.games() - history,
             history,
@@ -210,6 +211,23 @@ mod tests {
         let ratings = EventRatings::of(&config, &ledger(&[], "x-y=0-1,y-x=1/2-1/2"));
         let elo = |name| f64::from(ratings.entered()[name]);
         assert!((elo("x") + elo("y") - 5600.0).abs() <= 1.0 && elo("y") > elo("x"));
+    }
+
+    #[test]
+    fn entries_are_in_the_order_of_their_places_in_the_list() {
+        let config = config("rating-mean = 2513", "d,c,b,a,e,f,g");
+        let games = "d-c=1-0,d-b=1-0,d-a=1-0,a-e=1-0,b-f=1-0,c-g=1-0";
+        let told = || {
+            let ratings = EventRatings::of(&config, &ledger(&[], games));
+            let place = |entry: &EntryRating| match &entry.known {
+                KnownRating::Rated { rank, .. } => *rank,
+                KnownRating::Temporary(_) | KnownRating::Unknown => 0,
+            };
+            let places: Vec<usize> = ratings.entries.iter().map(place).collect();
+            assert_eq!(places, [1, 2, 3, 4, 5, 6, 7]);
+            ratings.entries.iter().map(|entry| entry.name.clone()).collect::<String>()
+        };
+        assert!((0..20).all(|_| told() == "dabcefg"));
     }
 
     #[test]

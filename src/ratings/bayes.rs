@@ -6,7 +6,8 @@
 //! As a prior each engine gets draws against its own opponents, in proportion to its games with them, so that
 //! nobody's rating is infinite. Shown ratings are scaled so that small differences mean what they do in Elo.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 
 use shakmaty::Color;
 
@@ -55,8 +56,8 @@ const STEPS: usize = 200;
 pub(crate) struct Results {
     names: Vec<String>,
     index: HashMap<String, usize>,
-    /// By (White, Black).
-    counts: HashMap<(usize, usize), Counts>,
+    /// By (White, Black), sorted: fractions are added up in this order.
+    counts: BTreeMap<(usize, usize), Counts>,
 }
 
 /// Games with the same colours.
@@ -131,8 +132,8 @@ impl Results {
     }
 
     /// Pairings with the prior: each of two engines adds, to both colours of their pairing, a quarter of its
-    /// prior draws times its share of games that it played in this pairing. A sorted list, so that sums do not
-    /// depend on the order of a hash map.
+    /// prior draws times its share of games that it played in this pairing. Sums of fractions depend on their
+    /// order, which is that of the engines.
     fn with_prior(&self, prior: f64) -> Vec<(usize, usize, Counts)> {
         let totals = self.totals();
         let mut all = self.counts.clone();
@@ -141,9 +142,26 @@ impl Results {
             all.entry((*one, *other)).or_default().draws += draws;
             all.entry((*other, *one)).or_default().draws += draws;
         }
-        let mut list: Vec<_> = all.into_iter().map(|((w, b), c)| (w, b, c)).collect();
-        list.sort_by_key(|(white, black, _)| (*white, *black));
-        list
+        all.into_iter().map(|((white, black), counts)| (white, black, counts)).collect()
+    }
+
+    /// The same results with the engines in the order of their names, whatever the order in which games were added.
+    fn by_name(&self) -> Results {
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        order.sort_by(|a, b| self.names[*a].cmp(&self.names[*b]));
+        let mut places = vec![0; order.len()];
+        for (place, engine) in order.iter().enumerate() {
+            places[*engine] = place;
+        }
+        let names: Vec<String> = order.iter().map(|engine| self.names[*engine].clone()).collect();
+        let counts = self.counts.iter();
+        Results {
+            index: names.iter().cloned().zip(0..).collect(),
+            names,
+            counts: counts
+                .map(|((white, black), counts)| ((places[*white], places[*black]), *counts))
+                .collect(),
+        }
     }
 
     /// For each engine, the number of the group of engines that it met, directly or through others.
@@ -171,8 +189,12 @@ impl Results {
         (groups, numbers.len())
     }
 
-    /// The list.
+    /// The list, which is the same to the last digit for the same games in any order.
     pub(crate) fn rate(&self, model: &Model) -> List {
+        self.by_name().rate_in_order(model)
+    }
+
+    fn rate_in_order(&self, model: &Model) -> List {
         let games = self.with_prior(model.prior);
         let (group, groups) = self.groups();
         let (elo, variance) = fit(&games, &group, groups, model);
@@ -195,9 +217,7 @@ impl Results {
                 group: group[at],
             })
             .collect();
-        let mut keys: Vec<_> = self.counts.iter().collect();
-        keys.sort_by_key(|(key, _)| **key);
-        for ((white, black), counts) in keys {
+        for ((white, black), counts) in &self.counts {
             for (own, other, wins) in
                 [(*white, *black, counts.white), (*black, *white, counts.black)]
             {
@@ -206,8 +226,9 @@ impl Results {
                 rated[own].opponents += counts.games() * shown(elo[other]) / totals[own];
             }
         }
-        rated.sort_by(|a, b| b.elo.total_cmp(&a.elo).then_with(|| a.name.cmp(&b.name)));
-        List { rated, groups }
+        let mut list = List { rated, groups };
+        list.sort();
+        list
     }
 }
 
@@ -221,13 +242,26 @@ pub(crate) struct List {
     pub(crate) groups: usize,
 }
 
+/// Compares two engines of a list, each by its rating and its name: the higher rating first, equal ones by name. Ratings
+/// that differ by less than a millionth of an Elo are equal: arithmetic alone tells them apart.
+pub(crate) fn list_order(one: (f64, &str), other: (f64, &str)) -> Ordering {
+    // Adding zero makes one zero of both.
+    let key = |elo: f64| (elo * 1e6).round() + 0.0;
+    key(other.0).total_cmp(&key(one.0)).then_with(|| one.1.cmp(other.1))
+}
+
 impl List {
+    fn sort(&mut self) {
+        self.rated.sort_by(|a, b| list_order((a.elo, &a.name), (b.elo, &b.name)));
+    }
+
     /// Adds to all ratings.
     pub(crate) fn shift(&mut self, elo: f64) {
         for rated in &mut self.rated {
             rated.elo += elo;
             rated.opponents += elo;
         }
+        self.sort();
     }
 }
 
@@ -471,7 +505,57 @@ mod tests {
         assert_eq!(list.groups, 0);
     }
 
+    #[test]
+    fn equal_ratings_are_in_the_order_of_names_whatever_arithmetic_leaves_of_them() {
+        let of = |elo: f64, name| (elo, name);
+        for (one, other) in [
+            (of(12.0 + 1e-13, "b"), of(12.0, "a")),
+            (of(0.0, "b"), of(-1e-13, "a")),
+            (of(-0.0, "a"), of(0.0, "b")),
+        ] {
+            let by_name = one.1.cmp(other.1);
+            assert_eq!(list_order(one, other), by_name, "{one:?} {other:?}");
+        }
+        assert_eq!(list_order(of(12.1, "b"), of(12.0, "a")), Ordering::Less);
+        assert_eq!(list_order(of(f64::NEG_INFINITY, "a"), of(-9.0, "b")), Ordering::Greater);
+    }
+
+    #[test]
+    fn engines_with_the_same_results_share_a_rating_and_stand_by_name() {
+        // A bracket: those that lose to the same engine, with the same colours, are equal.
+        let games = [("d", "c"), ("d", "b"), ("d", "a"), ("a", "e"), ("b", "f"), ("c", "g")];
+        for turn in 0..games.len() {
+            let mut results = Results::default();
+            for (white, black) in games.iter().cycle().skip(turn).take(games.len()) {
+                results.add(white, black, WHITE);
+            }
+            let mut list = results.rate(&Model::default());
+            let names = |list: &List| -> String {
+                list.rated.iter().map(|rated| rated.name.as_str()).collect()
+            };
+            assert_eq!(names(&list), "dabcefg");
+            list.shift(2543.21);
+            assert_eq!(names(&list), "dabcefg");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_order_of_games_does_not_matter_to_the_last_digit(
+            (games, mixed) in proptest::collection::vec((0usize..8, 1usize..8, 0u8..3), 1..120)
+                .prop_flat_map(|games| (Just(games.clone()), Just(games).prop_shuffle())),
+        ) {
+            let list = |games: Vec<(usize, usize, u8)>| {
+                let mut results = Results::default();
+                for (white, step, result) in games {
+                    let result = [WHITE, BLACK, GameResult::Draw][usize::from(result)];
+                    results.add(&white.to_string(), &((white + step) % 8).to_string(), result);
+                }
+                results.rate(&Model::default())
+            };
+            prop_assert_eq!(list(games), list(mixed));
+        }
+
         #[test]
         fn every_list_is_finite_and_centred(
             games in proptest::collection::vec((0usize..8, 1usize..8, 0u8..3), 1..120),
@@ -488,7 +572,7 @@ mod tests {
                 prop_assert!(rated.elo.is_finite() && rated.error.is_finite());
                 prop_assert!(rated.error > 0.0);
             }
-            prop_assert!(list.rated.is_sorted_by(|a, b| a.elo >= b.elo));
+            prop_assert!(list.rated.is_sorted_by(|a, b| a.elo > b.elo - 1e-6));
         }
     }
 }
