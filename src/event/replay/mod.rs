@@ -28,8 +28,8 @@ use std::path::PathBuf;
 use super::field::FieldBuilder;
 use super::format::Format;
 use super::plan::{EventPlan, PlannedStage, Seating, Variant};
-use super::standings::{Standings, TieOfTwo};
-use crate::model::game::points::HalfPoints;
+use super::standings::{Standings, StandingsRow, TieOfTwo};
+use crate::model::game::listed::ListedPlayer;
 use crate::model::game::result::GameResult;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -37,7 +37,7 @@ use assigned::{Assigned, assigned};
 use promotions::{LevelForSpots, StageOutcome, promotions};
 use read::GameStart;
 pub(crate) use report::{ComparisonKind, Replay, ReportRow, StageReplay};
-use rounds::System;
+use rounds::{PlayedBye, System};
 use stage_games::{Id, StageGame, StageGames, TagUse, moves_sum};
 
 /// An error because of which nothing could be replayed.
@@ -202,8 +202,8 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
 /// A stage that was compared with its format.
 struct Compared {
     told: StageReplay,
-    /// The engines that had byes in a Swiss.
-    byes: Vec<Id>,
+    /// The byes of a Swiss.
+    byes: Vec<PlayedBye>,
     /// The places that the format itself gives.
     places: Option<Vec<Vec<Id>>>,
 }
@@ -426,12 +426,12 @@ fn bracket_table(places: &[Vec<Id>], stage: &StageGames<'_>, out: &mut StageRepl
     }
 }
 
-/// The table of a stage, and its engines by place. Byes count as full points.
+/// The table of a stage, and its engines by place. Byes count as won games before any tie is broken, as they do in an event that is played.
 fn table(
     planned: &PlannedStage,
     stage: &StageGames<'_>,
     games: &[Assigned],
-    byes: &[Id],
+    byes: &[PlayedBye],
     out: &mut StageReplay,
 ) -> Vec<Vec<Id>> {
     let mut builder = FieldBuilder::default();
@@ -440,40 +440,26 @@ fn table(
     for game in own {
         builder.add(&game.recorded.game, 0);
     }
+    for bye in byes {
+        let engine = ListedPlayer { name: stage.name(bye.engine).to_owned(), rating: None };
+        builder.add_bye(&engine, bye.round, bye.wins);
+    }
     let mut field = builder.finish();
     if let Some(limit) = planned.terms.crash_limit {
         field.disqualify_after(limit.get());
     }
     let standings = Standings::with(&field, planned.chain, TieOfTwo::Broken);
-    let each = match &planned.format {
-        Format::Swiss(swiss) => swiss.games.get(),
-        _ => 1,
-    };
-    let bye = |name: &str| {
-        let own = byes.iter().filter(|id| stage.name(**id) == name).count();
-        HalfPoints(u32::try_from(own).unwrap_or(u32::MAX).saturating_mul(2 * each))
-    };
-    let mut rows: Vec<_> = standings
-        .rows
-        .iter()
-        .map(|row| (row.place.rank(), row.points + bye(&row.engine.name), row))
-        .collect();
-    // Stable: tie-breaks stay where byes leave engines level.
-    rows.sort_by_key(|(rank, points, _)| (rank.is_none(), std::cmp::Reverse(*points)));
     let find = |name: &str| stage.roster().into_iter().find(|id| stage.name(*id) == name);
-    let mut groups: Vec<Vec<Id>> = Vec::new();
-    let mut place = 0;
-    for tied in rows.chunk_by(|a, b| a.0.is_some() && (a.0, a.1) == (b.0, b.1)) {
-        for (rank, points, row) in tied {
-            out.table.push(ReportRow {
-                place: rank.map(|_| place + 1),
-                engine: row.engine.name.clone(),
-                points: Some(points.as_f64()),
-                sonneborn_berger: Some(row.sonneborn_berger.as_f64()),
-            });
-        }
-        place += tied.len();
-        groups.push(tied.iter().filter_map(|(_, _, row)| find(&row.engine.name)).collect());
-    }
-    groups
+    let rank = |row: &StandingsRow| row.place.rank();
+    let places = standings.rows.chunk_by(|a, b| rank(a).is_some() && rank(a) == rank(b));
+    let groups = places.map(|tied| {
+        out.table.extend(tied.iter().map(|row| ReportRow {
+            place: rank(row).map(|rank| rank as usize),
+            engine: row.engine.name.clone(),
+            points: Some(row.points.as_f64()),
+            sonneborn_berger: Some(row.sonneborn_berger.as_f64()),
+        }));
+        tied.iter().filter_map(|row| find(&row.engine.name)).collect()
+    });
+    groups.collect()
 }

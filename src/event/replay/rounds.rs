@@ -165,7 +165,15 @@ fn encounters(games: &[StageGame]) -> Vec<Vec<StageGame>> {
     all
 }
 
-/// Compares a Swiss; the points of byes by engine come back.
+/// A round without a game, which counts as so many won ones.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlayedBye {
+    pub(super) engine: Id,
+    pub(super) round: u32,
+    pub(super) wins: u32,
+}
+
+/// Compares a Swiss; its byes come back.
 ///
 /// A game that is missing or has no result counts in later rounds as it agrees best with these.
 pub(super) fn swiss(
@@ -173,7 +181,7 @@ pub(super) fn swiss(
     stage: &StageGames<'_>,
     given: Option<Vec<Id>>,
     out: &mut StageReplay,
-) -> Vec<Id> {
+) -> Vec<PlayedBye> {
     let roster = stage.roster();
     let system = system.as_played(stage, out);
     let rounds = stage.rounds(system.games());
@@ -208,7 +216,7 @@ fn compare(
     seats: &[Id],
     open: &[(usize, StageGame)],
     out: &mut StageReplay,
-) -> Vec<Id> {
+) -> Vec<PlayedBye> {
     let seated = StageSeats { seats };
     let mut past = StageHistory::default();
     leave(rounds, seats, stage, &mut past, out);
@@ -236,7 +244,8 @@ fn compare(
         // Whoever did not play in a field of odd size had the bye.
         if let ([bye], true) = (&absent[..], !active.len().is_multiple_of(2)) {
             past.byes.extend(seated.seat(*bye).map(|seat| (seat, number)));
-            byes.push(*bye);
+            let wins = u32::try_from(system.games()).unwrap_or(u32::MAX);
+            byes.push(PlayedBye { engine: *bye, round: number, wins });
         }
         let over = games.iter().filter(|game| game.result != GameResult::Unfinished);
         let open = open.iter().filter(|(round, _)| round + 1 == number as usize);
