@@ -312,3 +312,78 @@ fn a_swiss_of_three_games_a_pair_is_read_as_it_was_played() {
         "{told:?}"
     );
 }
+
+/// Byes count before ties are broken, also for the opponents: a, c, d and e have 2 points, and their Sonneborn-Berger is
+/// 3, 3, 2 and 2.
+#[test]
+fn byes_of_a_swiss_count_before_its_ties_are_broken() {
+    let rows = [
+        ("1.1", "a", "b", "1-0"),
+        ("1.2", "c", "d", "1-0"),
+        ("2.1", "e", "a", "1-0"),
+        ("2.2", "c", "b", "1-0"),
+        ("3.1", "a", "c", "1-0"),
+        ("3.2", "d", "e", "1-0"),
+    ];
+    let rows = rows.map(|(tag, white, black, result)| row("Swiss", tag, white, black, result));
+    let stage = swiss(1, 3).replace("\"swiss\"", "[\"sonneborn-berger\", \"shared\"]");
+    let replay = games(&stage, &rows);
+    let told: Vec<_> = replay.stages[0]
+        .table
+        .iter()
+        .map(|row| (row.place, row.engine.as_str(), row.points, row.sonneborn_berger))
+        .collect();
+    let line = |place, engine, points, berger| (Some(place), engine, Some(points), Some(berger));
+    assert_eq!(
+        told,
+        [
+            line(1, "a", 2.0, 3.0),
+            line(1, "c", 2.0, 3.0),
+            line(3, "d", 2.0, 2.0),
+            line(3, "e", 2.0, 2.0),
+            line(5, "b", 1.0, 0.0),
+        ]
+    );
+}
+
+/// Games with the times at which they began, one after the other.
+fn one_by_one(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for (at, row) in rows.iter().enumerate() {
+        let time = format!(
+            "[GameStartTime \"2026-01-01T{:02}:{:02}:00.000 UTC\"]\n[Round",
+            at / 60,
+            at % 60
+        );
+        text += &pgn(std::slice::from_ref(row), "1. e4").replace("[Round", &time);
+    }
+    text
+}
+
+#[test]
+fn a_game_that_was_played_again_later_has_the_turn_of_its_first_copy() {
+    for (stage, rows) in [
+        (LEAGUE, league()),
+        (MATCH, five_pairs()),
+        (CUP, cup()),
+        (&swiss(2, 4), swiss_rows(8, 2, 4, &[])),
+    ] {
+        for at in 0..rows.len() {
+            // At the end of the stage, and two games later.
+            for later in [rows.len(), (at + 3).min(rows.len())] {
+                let mut again = rows.clone();
+                again.insert(later, rows[at].clone());
+                again[at].4 = "*";
+                for text in [one_by_one(&again), pgn(&again, "1. e4")] {
+                    let replay = files(stage, &[text.as_bytes()]);
+                    let what = format!("{at} {later} {stage} {:?}", replay.stages[0].notes);
+                    assert_eq!(differences(&replay, 0), [""; 0], "{what}");
+                    let twice =
+                        format!("1 game stands twice; the later ones count: {} ", rows[at].1);
+                    let notes = &replay.stages[0].notes;
+                    assert!(notes.iter().any(|note| note.starts_with(&twice)), "{what}");
+                }
+            }
+        }
+    }
+}

@@ -79,13 +79,19 @@ impl StageGame {
 }
 
 /// The games of a part in runs whose tags number the games of each. Where tags are numbers, a run begins where they begin
-/// again: with the next one, too, or with none that is new.
+/// again: with the next one, too, or with none that is new. A game that was struck out is played again in its own run.
 fn goes(part: &[StageGame], tags: TagUse) -> Vec<&[StageGame]> {
     let mut begins = vec![0];
     if let ([first, second, ..], TagUse::Numbers) = (part, tags) {
         let mut known = BTreeSet::new();
+        let key = |game: &StageGame| (game.at, game.white, game.black);
+        let mut last = *first;
         for (at, game) in part.iter().enumerate() {
-            if at > 0 && game.at.is_some() && game.at == first.at {
+            let is_again = last.result == GameResult::Unfinished && key(&last) == key(game);
+            if game.at == first.at {
+                last = *game;
+            }
+            if at > 0 && game.at.is_some() && game.at == first.at && !is_again {
                 let is_known = || part[at..].iter().all(|game| known.contains(&game.at));
                 if part.get(at + 1).is_some_and(|next| next.at == second.at) || is_known() {
                     begins.push(at);
@@ -127,6 +133,7 @@ fn in_order(go: &[StageGame], tags: TagUse) -> OrderedGames {
         again.extend(games.iter().filter(|game| !is_kept(game)));
         games.retain(is_kept);
     }
+    take_turns(go, &mut games, &again);
     let is_told = is_few(games.len() - places(&games).len())
         || tags == TagUse::Places && tells_rounds(&games, 1);
     let untagged = if is_told { fill_places(&mut games, tags) } else { Vec::new() };
@@ -140,6 +147,27 @@ fn in_order(go: &[StageGame], tags: TagUse) -> OrderedGames {
         games.sort_by_key(|game| game.began);
     }
     OrderedGames { games, again, untagged, is_sorted }
+}
+
+/// Gives each game that was played again the turn of its first copy, its place in the file and the time at which it began: the
+/// format made it due then, however much later it was played again.
+fn take_turns(go: &[StageGame], games: &mut [StageGame], again: &[StageGame]) {
+    let key = |game: &StageGame| game.at.map(|at| (at, game.tag, game.white, game.black));
+    let is_again: HashSet<usize> = again.iter().map(|game| game.number).collect();
+    let (mut turns, mut firsts) = (BTreeMap::new(), BTreeMap::new());
+    for (turn, game) in go.iter().enumerate() {
+        turns.insert(game.number, turn);
+        if let (Some(key), true) = (key(game), is_again.contains(&game.number)) {
+            firsts.entry(key).or_insert((turn, game.began));
+        }
+    }
+    for game in &mut *games {
+        if let Some((turn, began)) = key(game).and_then(|key| firsts.get(&key)) {
+            turns.insert(game.number, *turn);
+            game.began = *began;
+        }
+    }
+    games.sort_by_key(|game| turns.get(&game.number).copied());
 }
 
 /// Games in the order of play.
