@@ -35,13 +35,12 @@ impl Standings {
         self.order_columns(&columns);
     }
 
-    /// Gives the engines the places of these groups, the best first, whatever their points: in a bracket its matches rank. Engines that
-    /// play no more keep their place, behind the others.
+    /// Gives the engines the places of these groups, the best first, whatever their points: in a bracket its matches rank. An engine that was
+    /// withdrawn keeps the place of its last match; one that these groups do not name stays behind the others.
     pub(crate) fn place_by(&mut self, ranking: &[Vec<String>]) {
         let group_of = |row: &StandingsRow| {
             let named = |group: &Vec<String>| group.contains(&row.engine.name);
-            let is_ranked = row.place.rank().is_some();
-            ranking.iter().position(named).filter(|_| is_ranked).unwrap_or(usize::MAX)
+            ranking.iter().position(named).unwrap_or(usize::MAX)
         };
         let groups: Vec<usize> = self.rows.iter().map(group_of).collect();
         let mut columns: Vec<usize> = (0..self.rows.len()).collect();
@@ -50,8 +49,15 @@ impl Standings {
         let mut rank = 1;
         for rows in self.rows.chunk_by_mut(|a, b| group_of(a) == group_of(b)) {
             let tied = rows.len() > 1;
-            for row in rows.iter_mut().filter(|row| row.place.rank().is_some()) {
-                row.place = Place::Ranked { rank, tied, by: None };
+            let is_named = rows.first().is_some_and(|row| group_of(row) < usize::MAX);
+            for row in rows.iter_mut() {
+                row.place = match row.place {
+                    Place::Ranked { .. } => Place::Ranked { rank, tied, by: None },
+                    Place::Withdrawn { .. } if is_named => {
+                        Place::Withdrawn { rank: Some(rank), tied }
+                    }
+                    other => other,
+                };
             }
             rank += rows.len() as u32;
         }
@@ -70,7 +76,10 @@ impl Standings {
 
 #[cfg(test)]
 mod tests {
+    use super::super::field::WithdrawnGames;
+    use super::super::field::tests::field;
     use super::super::standings::tests::standings;
+    use super::super::tiebreak::TiebreakChain;
     use super::*;
 
     fn told(table: &Standings) -> String {
@@ -79,7 +88,11 @@ mod tests {
                 let shared = if tied { "=" } else { "" };
                 format!("{rank}{shared} {} {}", row.engine.name, row.points)
             }
-            Place::Disqualified | Place::Withdrawn => format!("- {}", row.engine.name),
+            Place::Withdrawn { rank: Some(rank), tied } => {
+                let shared = if tied { "=" } else { "" };
+                format!("{rank}{shared} {} (withdrawn)", row.engine.name)
+            }
+            Place::Disqualified | Place::Withdrawn { .. } => format!("- {}", row.engine.name),
         });
         rows.collect::<Vec<_>>().join(", ")
     }
@@ -95,7 +108,7 @@ mod tests {
         assert_eq!(told(&table), "1 c 2, 2 b 2, 3 a 2, 4 d 0");
         let by = |row: usize| match table.rows[row].place {
             Place::Ranked { by, .. } => by,
-            Place::Disqualified | Place::Withdrawn => None,
+            Place::Disqualified | Place::Withdrawn { .. } => None,
         };
         let organisers = Some(PlacedBy::Organisers);
         assert_eq!([0, 1, 2, 3].map(by), [None, organisers, organisers, None]);
@@ -118,5 +131,21 @@ mod tests {
             |row: usize| -> Vec<usize> { table.rows[row].results.iter().map(Vec::len).collect() };
         let expected = [[0, 1, 3, 0], [1, 0, 0, 1], [3, 0, 0, 0], [0, 1, 0, 0]];
         assert_eq!([0, 1, 2, 3].map(row), expected);
+    }
+    #[test]
+    fn a_withdrawn_engine_keeps_the_place_of_its_last_match() {
+        let chain = TiebreakChain::named("swiss").unwrap();
+        let mut field = field("a-d 1, b-c 1, a-b 1");
+        field.withdraw("b", WithdrawnGames::Counts);
+        field.withdraw("d", WithdrawnGames::Counts);
+        let mut table = Standings::of(&field, chain);
+        assert_eq!(told(&table), "1 a 2, 2 c 0, - b, - d");
+        let groups = [&["a"][..], &["b"], &["c", "d"]];
+        table.place_by(&groups.map(|group| group.iter().map(|&name| name.to_owned()).collect()));
+        assert_eq!(told(&table), "1 a 2, 2 b (withdrawn), 3= c 0, 3= d (withdrawn)");
+        // One that the ranking does not name has no rank.
+        let mut table = Standings::of(&field, chain);
+        table.place_by(&[vec!["a".to_owned()], vec!["c".to_owned()]]);
+        assert_eq!(told(&table), "1 a 2, 2 c 0, - b, - d");
     }
 }

@@ -98,8 +98,13 @@ pub enum Place {
     },
     /// Crashed too often: no rank, all games annulled.
     Disqualified,
-    /// Withdrawn by its author: no rank.
-    Withdrawn,
+    /// Withdrawn by its author.
+    Withdrawn {
+        /// None but in a bracket that is over: there it keeps the rank that its last match gave it.
+        rank: Option<u32>,
+        /// True if other engines have that rank, too.
+        tied: bool,
+    },
 }
 
 /// The reason that puts an engine behind another one that has the same points.
@@ -134,7 +139,16 @@ impl Place {
     pub(crate) fn rank(self) -> Option<u32> {
         match self {
             Place::Ranked { rank, .. } => Some(rank),
-            Place::Disqualified | Place::Withdrawn => None,
+            Place::Withdrawn { rank, .. } => rank,
+            Place::Disqualified => None,
+        }
+    }
+
+    /// True if other engines have its rank, too.
+    pub(crate) fn is_shared(self) -> bool {
+        match self {
+            Place::Ranked { tied, .. } | Place::Withdrawn { tied, .. } => tied,
+            Place::Disqualified => false,
         }
     }
 }
@@ -220,7 +234,7 @@ impl Standings {
         }
         places.extend(out.into_iter().map(|engine| {
             let place = match field.removal(engine) {
-                Some(Removal::Withdrawn(_)) => Place::Withdrawn,
+                Some(Removal::Withdrawn(_)) => Place::Withdrawn { rank: None, tied: false },
                 _ => Place::Disqualified,
             };
             (engine, place)
@@ -394,7 +408,7 @@ pub(crate) mod tests {
                     let shared = if tied { "=" } else { "" };
                     format!("{rank}{shared} {} {}", row.engine.name, row.points)
                 }
-                Place::Disqualified | Place::Withdrawn => format!("- {}", row.engine.name),
+                Place::Disqualified | Place::Withdrawn { .. } => format!("- {}", row.engine.name),
             })
             .collect();
         rows.join(", ")
@@ -423,7 +437,7 @@ pub(crate) mod tests {
             let standings = Standings::with(&field(games), chain, TieOfTwo::Broken);
             let by = match standings.rows[1].place {
                 Place::Ranked { by, .. } => by,
-                Place::Disqualified | Place::Withdrawn => None,
+                Place::Disqualified | Place::Withdrawn { .. } => None,
             };
             (told(&standings), by, standings.tie_goes_to(standings.rows[0].place))
         };

@@ -7,7 +7,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{symbols, total};
-use crate::event::standings::{Cell, Place, Standings, StandingsRow};
+use crate::event::standings::{Cell, Standings, StandingsRow};
 
 /// The document of `gate4k standings --format crosstable`. Games are written as they are met: a long event is
 /// never held a second time.
@@ -109,10 +109,7 @@ fn entry<'a>(
     place: usize,
     short: String,
 ) -> TableLine<'a> {
-    let rank = match row.place {
-        Place::Ranked { rank, .. } => rank as usize,
-        Place::Disqualified | Place::Withdrawn => place,
-    };
+    let rank = row.place.rank().map_or(place, |rank| rank as usize);
     let results = OpponentResults { rows: &standings.rows, of: row };
     let games = row.games();
     TableLine {

@@ -117,19 +117,19 @@ struct Tie<'a> {
 }
 
 fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> StandingsLine<'a> {
-    let (rank, tied, by) = match row.place {
-        Place::Ranked { rank, tied, by } => (Some(rank), tied, by),
-        Place::Disqualified | Place::Withdrawn => (None, false, None),
+    let by = match row.place {
+        Place::Ranked { by, .. } => by,
+        Place::Disqualified | Place::Withdrawn { .. } => None,
     };
     let figures = standings.chain.criteria.iter().zip(&row.figures);
     StandingsLine {
         engine: &row.engine.name,
         rating: row.engine.rating,
-        rank,
-        tied,
+        rank: row.place.rank(),
+        tied: row.place.is_shared(),
         decided_by: by.map(|by| by.id()),
         disqualified: row.place == Place::Disqualified,
-        withdrawn: row.place == Place::Withdrawn,
+        withdrawn: matches!(row.place, Place::Withdrawn { .. }),
         points: row.points.as_f64(),
         games: row.games(),
         white: row.white,

@@ -81,12 +81,12 @@ impl Sheet {
     }
 }
 
-/// `1`, `1=` where others have the same, `dq`, `wd`.
+/// `1`, `1=` where others have the same, and without a rank `dq` or `wd`.
 pub(in crate::view) fn rank(row: &StandingsRow) -> String {
-    match row.place {
-        Place::Ranked { rank, tied, .. } => format!("{rank}{}", if tied { "=" } else { "" }),
-        Place::Disqualified => "dq".to_owned(),
-        Place::Withdrawn => "wd".to_owned(),
+    match (row.place.rank(), row.place) {
+        (Some(rank), place) => format!("{rank}{}", if place.is_shared() { "=" } else { "" }),
+        (None, Place::Withdrawn { .. }) => "wd".to_owned(),
+        (None, _) => "dq".to_owned(),
     }
 }
 

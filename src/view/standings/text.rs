@@ -45,11 +45,14 @@ pub(crate) fn plain(standings: &Standings, width: usize) -> String {
     let mut say = |line: &str| put(&mut page, "", 0, &clean(line), width);
     say(&headline(standings));
     for row in &standings.rows {
-        let place = match row.place {
-            Place::Ranked { rank, tied: false, .. } => format!("place {rank}"),
-            Place::Ranked { rank, tied: true, .. } => format!("place {rank} with others"),
-            Place::Disqualified => "disqualified".to_owned(),
-            Place::Withdrawn => "withdrawn".to_owned(),
+        let rank = row.place.rank().map(|rank| {
+            format!("place {rank}{}", if row.place.is_shared() { " with others" } else { "" })
+        });
+        let place = match (row.place, rank) {
+            (Place::Withdrawn { .. }, Some(rank)) => format!("{rank}, withdrawn"),
+            (_, Some(rank)) => rank,
+            (Place::Withdrawn { .. }, None) => "withdrawn".to_owned(),
+            (_, None) => "disqualified".to_owned(),
         };
         let tally = |tally: ColourTally| {
             format!("{} won, {} drawn, {} lost", tally.wins, tally.draws, tally.losses)

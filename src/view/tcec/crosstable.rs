@@ -7,7 +7,7 @@ use shakmaty::Color;
 
 use super::Numbers;
 use crate::event::broadcast::{GameKey, StageTable};
-use crate::event::standings::{Cell, Place, StandingsRow};
+use crate::event::standings::{Cell, StandingsRow};
 use crate::model::game::result::GameResult;
 
 /// The document; `ratings` are those of now.
@@ -39,10 +39,7 @@ fn figures(row: &StandingsRow, ratings: &BTreeMap<String, i32>) -> Value {
     let entered = row.engine.rating.unwrap_or(0);
     let now = ratings.get(&row.engine.name).filter(|_| row.engine.rating.is_some());
     let (points, games) = (row.points.as_f64(), row.games());
-    let rank = match row.place {
-        Place::Ranked { rank, .. } => rank.into(),
-        Place::Disqualified | Place::Withdrawn => Value::from("-"),
-    };
+    let rank = row.place.rank().map_or_else(|| Value::from("-"), Value::from);
     json!({
         "Rank": rank,
         "Rating": entered,

@@ -142,6 +142,14 @@ fn a_match_of_a_bracket_goes_to_the_opponent_of_who_leaves() {
     event.finish();
     assert_eq!(order(&event, 0)[0], "E2");
     assert_eq!(games_of(&event, 0, "E1"), before);
+    // Every view has the places of the journal, also for an engine that left.
+    let (_, json) = event.ask(&["event", "export", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let rows = json["stages"][0]["rows"].as_array().unwrap();
+    let own = rows.iter().find(|row| row["engine"] == "E1").unwrap();
+    assert!(own["withdrawn"] == true && own["rank"] == 3 && own["tied"] == true, "{own}");
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("\n3=  E1 ") && !status.contains("wd  E1"), "{status}");
     let (code, pages) = event.ask(&["event", "export", "html"]);
     assert!(code == 0 && pages.contains("E1 is withdrawn"));
 }
