@@ -122,6 +122,14 @@ impl Event {
             _ => None,
         }
     }
+
+    /// The place in the plan of the game that it is of, where it is of one.
+    pub(crate) fn game(&self) -> Option<usize> {
+        match self {
+            Event::EngineKilled { game, .. } => *game,
+            _ => self.pairing().map(|pairing| pairing.game),
+        }
+    }
 }
 
 /// A game's board and clocks when its engines begin, or go on.
@@ -356,11 +364,24 @@ mod tests {
             serde_json::to_string(&event).unwrap(),
             r#"{"event":"engine-killed","engine":1,"why":"x\ny","exit":{"signal":6},"stderr":[]}"#
         );
+        assert_eq!(event.game(), None);
         let event =
             Event::EngineStarted { engine: 0, pid: Some(7), took: Duration::from_millis(3) };
         assert_eq!(
             serde_json::to_string(&event).unwrap(),
             r#"{"event":"engine-started","engine":0,"pid":7,"took":3000}"#
         );
+    }
+    #[test]
+    fn an_engine_that_was_ended_in_a_game_is_of_that_game() {
+        let event = Event::EngineKilled {
+            engine: 1,
+            why: "it hung".into(),
+            exit: None,
+            stderr: vec![],
+            game: Some(7),
+            said: vec![],
+        };
+        assert_eq!(event.game(), Some(7));
     }
 }

@@ -144,8 +144,8 @@ impl Conductor<'_> {
                 failed = Some(error);
                 return;
             }
-            let game = event.pairing().map(|pairing| &upcoming[pairing.game].started);
-            self.audience.heard(&event, game);
+            let game = event.game().and_then(|game| upcoming.get(game));
+            self.audience.heard(&event, game.map(|game| &game.started));
         })?;
         failed.map_or(Ok(hearing.missing), Err)
     }
