@@ -52,8 +52,11 @@ impl StageFinished {
         }
         let then = match (is_last, self.promoted.len()) {
             (_, 0) => {
-                let first = self.order.first().map_or("nobody", String::as_str);
-                return format!("{first} is first");
+                return match &winners[..] {
+                    [] => "nobody is first".to_owned(),
+                    [alone] => format!("{alone} is first"),
+                    _ => format!("{} share the first place", all(&winners)),
+                };
             }
             (true, 1) => "wins",
             (true, _) => "are first",
@@ -69,5 +72,32 @@ pub(crate) fn won_by(winners: &[String]) -> String {
     match winners {
         [alone] => format!("{alone} wins"),
         _ => format!("{} share the first place", all(winners)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(places: &[&str], promoted: &[&str]) -> StageFinished {
+        let names = |list: &str| list.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let places: Vec<Vec<String>> = places.iter().map(|group| names(group)).collect();
+        StageFinished::of(0, &places, promoted.iter().map(|&name| name.to_owned()).collect())
+    }
+
+    /// Of a stage before a playoff nobody goes on, since the playoff takes its engines.
+    #[test]
+    fn the_first_of_a_stage_is_told_with_all_that_share_its_place() {
+        for (places, promoted, told) in [
+            (&["a b c", "d"][..], &[][..], "a, b and c share the first place"),
+            (&["a", "b c"], &[], "a is first"),
+            (&[], &[], "nobody is first"),
+            (&["a", "b", "c"], &["a", "b"], "a and b go on"),
+            (&["a", "b", "c"], &["a"], "a goes on"),
+        ] {
+            assert_eq!(outcome(places, promoted).in_words(false), told);
+        }
+        assert_eq!(outcome(&["a b", "c"], &[]).in_words(true), "a and b share the first place");
+        assert_eq!(outcome(&["a", "b"], &["a"]).in_words(true), "a wins");
     }
 }
