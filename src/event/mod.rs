@@ -20,6 +20,7 @@ pub mod ledger;
 mod lot;
 pub(crate) mod outlook;
 pub mod pgn_source;
+mod place;
 pub(crate) mod plan;
 pub mod progress;
 mod promotion;

@@ -13,11 +13,11 @@ use crate::model::game::result::GameResult;
 pub struct EventProgress {
     /// The draw: the engines by seat.
     pub(crate) seats: Vec<EngineIx>,
-    /// Double round robins of which every game is finished, counted from the first.
+    /// Double round robins of which every game is finished or not to be played any more, counted from the first.
     pub complete: u32,
     /// Finished games beyond these.
     pub further: usize,
-    /// Places before the latest finished game where none is finished.
+    /// Places before the latest finished game where none is finished, though one is due.
     pub(crate) missing: Vec<RoundGame>,
 }
 
@@ -26,11 +26,35 @@ impl EventProgress {
     /// be where the schedule has it. None for events in another order, or with more games passed over than
     /// played.
     pub(crate) fn of(field: &Field) -> Option<EventProgress> {
-        let games = field.games();
-        let engines = field.indices().count();
-        let schedule = StageSchedule::new(engines, NonZeroU32::MIN, BookPolicy::None).ok()?;
-        let seats = seats(field, schedule)?;
+        let schedule = schedule(field)?;
+        EventProgress::seated(field, schedule, seats(field, schedule)?, &BTreeSet::new())
+    }
 
+    /// The same for a stage of these seats, in which no game is due any more at the places that were struck out.
+    pub(crate) fn of_stage(
+        field: &Field,
+        names: &[String],
+        struck: &BTreeSet<RoundGame>,
+    ) -> Option<EventProgress> {
+        let schedule = schedule(field)?;
+        let seated = |seats| EventProgress::seated(field, schedule, seats, struck);
+        let find = |name: &String| field.indices().find(|one| field.engine(*one).name == *name);
+        // A game of round 1 that was struck out may tell no seats.
+        let own = || {
+            let own: Option<Vec<EngineIx>> = names.iter().map(find).collect();
+            own.filter(|own| own.len() == schedule.seats() && !struck.is_empty())
+        };
+        seats(field, schedule).and_then(seated).or_else(|| own().and_then(seated))
+    }
+
+    /// The progress of an event with these seats. No game is due at a place that was struck out, nor one of an engine that plays no more.
+    fn seated(
+        field: &Field,
+        schedule: StageSchedule,
+        seats: Vec<EngineIx>,
+        struck: &BTreeSet<RoundGame>,
+    ) -> Option<EventProgress> {
+        let games = field.games();
         // The numbers of finished games in the order of play; a schedule need not be laid out to know them.
         let mut finished = Vec::with_capacity(games.len());
         for game in games {
@@ -48,26 +72,49 @@ impl EventProgress {
             return None;
         }
 
+        let is_scheduled = |at: &&RoundGame| schedule.at(**at).is_some();
+        let struck: BTreeSet<u64> =
+            struck.iter().filter(is_scheduled).map(|at| schedule.number(*at)).collect();
+        let plays = |engine: EngineIx| field.removal(engine).is_none();
+        // Of one engine alone nothing would be due ever.
+        let is_going_on = seats.iter().filter(|engine| plays(**engine)).count() > 1;
+        let is_due = |number: &u64| {
+            let left = || {
+                let planned = schedule.at(schedule.place(*number));
+                let both = planned.map(|game| [game.white, game.black]);
+                is_going_on && both.is_some_and(|both| both.iter().any(|one| !plays(seats[one.0])))
+            };
+            finished.binary_search(number).is_err() && !struck.contains(number) && !left()
+        };
+
         let per_double = schedule.games_per_double();
-        let passed = finished.last().map_or(0, |last| last + 1) - finished.len() as u64;
-        if passed > finished.len().max(per_double) as u64 {
+        let most = finished.len().max(per_double);
+        let before_last = 0..finished.last().map_or(0, |last| last + 1);
+        let missing: Vec<RoundGame> = before_last
+            .filter(is_due)
+            .take(most + 1)
+            .map(|number| schedule.place(number))
+            .collect();
+        if missing.len() > most {
             return None;
         }
-        let unbroken = (0u64..).zip(&finished).take_while(|(due, number)| due == *number).count();
-        let complete = unbroken / per_double;
-        let mut missing = Vec::new();
-        let mut due = 0;
-        for number in &finished {
-            missing.extend((due..*number).map(|number| schedule.place(number)));
-            due = number + 1;
-        }
+        let doubles = |number: u64| number / per_double as u64;
+        let last = finished.last().max(struck.last());
+        let end = last.map_or(0, |last| (doubles(*last) + 1) * per_double as u64);
+        let complete = doubles((0..end).find(is_due).unwrap_or(end));
+        let further = finished.iter().filter(|number| doubles(**number) >= complete).count();
         Some(EventProgress {
             seats,
             complete: u32::try_from(complete).unwrap_or(u32::MAX),
-            further: finished.len() - complete * per_double,
+            further,
             missing,
         })
     }
+}
+
+/// The schedule of a field's engines, as many double round robins as were played.
+fn schedule(field: &Field) -> Option<StageSchedule> {
+    StageSchedule::new(field.indices().count(), NonZeroU32::MIN, BookPolicy::None).ok()
 }
 
 /// Returns the engines by seat, from round 1 of the Berger tables; an odd field's seat 0 has the bye then.
@@ -200,6 +247,54 @@ mod tests {
         assert_eq!(progress.missing, [RoundGame { round: 2, game: 1 }]);
         let pairs: Vec<_> = pairs(&field).iter().map(|p| (p.first, p.second)).collect();
         assert_eq!(pairs, [(2, 3), (4, 5)]);
+    }
+
+    #[test]
+    fn the_games_of_an_engine_that_is_out_are_not_waited_for() {
+        // The games of "engine 7" end with the first round.
+        let all = pool(4, 2, 24).finish();
+        let seven = |game: &EventGame| {
+            [game.white, game.black].iter().any(|one| all.engine(*one).name == "engine 7")
+        };
+        let mut builder = pool(4, 2, 24);
+        for game in all.games().iter().filter(|game| seven(game)) {
+            let at = game.at.unwrap();
+            if at.round > 1 {
+                builder.remove(at);
+            }
+        }
+        let mut field = builder.finish();
+        let told = |field: &Field| {
+            let progress = EventProgress::of(field).unwrap();
+            (progress.complete, progress.further, progress.missing.len())
+        };
+        // Its last game would be the last one of all, so that one fewer than its games is passed over.
+        let played = field.games().len();
+        assert_eq!((played, told(&field)), (13, (0, 13, 10)));
+        field.withdraw("engine 7", crate::event::field::WithdrawnGames::Annulled);
+        assert_eq!(told(&field), (2, 0, 0));
+    }
+
+    #[test]
+    fn a_game_that_was_struck_out_is_not_waited_for() {
+        let names: Vec<String> = (0..4).map(|seat| format!("engine {}", 9 - seat)).collect();
+        for (round, game) in [(1, 1), (3, 2), (12, 2)] {
+            let at = RoundGame { round, game };
+            for is_known in [true, false] {
+                let mut builder = pool(4, 2, 24);
+                // A game that was under way has no record beside the place.
+                if is_known {
+                    builder.annul(at)
+                } else {
+                    builder.remove(at)
+                }
+                let field = builder.finish();
+                let progress =
+                    EventProgress::of_stage(&field, &names, &BTreeSet::from([at])).unwrap();
+                let told = (progress.complete, progress.further, progress.missing);
+                assert_eq!(told, (2, 0, vec![]), "{at} {is_known}");
+            }
+        }
     }
 
     #[test]

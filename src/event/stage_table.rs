@@ -4,13 +4,25 @@
 use super::config::EventConfig;
 use super::format::{Format, Next};
 use super::ledger::Ledger;
+use super::progress::EventProgress;
 use super::stage::{Stage, StageFormat};
 use super::standings::Standings;
+use crate::model::game::result::GameResult;
 
 /// The table of a stage that has begun.
 pub(crate) fn of(config: &EventConfig, ledger: &Ledger, number: usize) -> Option<Standings> {
     let (stage, state) = (config.stages.get(number)?, ledger.stages.get(number)?);
-    let mut table = stage.standings(&state.field(stage.crash_limit));
+    let field = state.field(stage.crash_limit);
+    let mut table = stage.standings(&field);
+    let is_over = matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_));
+    if table.format.is_none() {
+        let struck = state.past().games.values();
+        let struck = struck.filter(|game| game.result == GameResult::Unfinished);
+        let struck = struck.map(|game| game.at).collect();
+        table.progress = EventProgress::of_stage(&field, &state.started.seats, &struck)
+            // A stage that is over waits for nothing: its games are of another order.
+            .filter(|progress| !is_over || progress.missing.is_empty());
+    }
     table.decide(state.decisions.iter().map(|decision| &decision.order[..]));
     table.annulled = ledger.annulled_in(number);
     let later = config.stages.iter().find(|later| later.breaks_ties_of == Some(number));
@@ -18,7 +30,7 @@ pub(crate) fn of(config: &EventConfig, ledger: &Ledger, number: usize) -> Option
     table.to_be_decided = to_be_decided(stage, &table);
     if let StageFormat::Of(Format::Knockout(_) | Format::Playoff(_)) = &stage.format {
         table.is_of_matches = true;
-        if let Next::Over(_) = stage.next(state.started.seats.len(), state.past()) {
+        if is_over {
             table.place_by(&stage.ranking(&table, state));
         }
     }
@@ -42,11 +54,15 @@ fn to_be_decided(stage: &Stage, table: &Standings) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::journal::record::{JournalRecord, StageStarted, TieDecision};
+    use super::super::journal::record::{
+        AfterAnnulment, Annulled, JournalRecord, StageStarted, TieDecision,
+    };
     use super::super::journal_games::tests::{finished, started};
+    use super::super::schedule::{BookPolicy, StageSchedule};
     use super::super::standings::{Place, PlacedBy};
     use super::*;
     use crate::model::game::listed::RoundGame;
+    use std::num::NonZeroU32;
 
     fn config(stages: &str) -> EventConfig {
         let dir = tempfile::tempdir().unwrap();
@@ -139,6 +155,40 @@ mod tests {
         let table = of(&config, &played(CIRCLE), 0).unwrap();
         let told = table.tie_goes_to(table.rows[0].place);
         assert_eq!(told, "Po tells them apart where something follows from it");
+    }
+
+    #[test]
+    fn a_stage_with_a_game_that_was_struck_out_has_all_its_double_round_robins() {
+        let pool = POOL.replace("cycles = 1", "doubles = 1");
+        let config = config(&format!("{pool}tie-breaks = \"4k\"\n"));
+        let mut ledger = played(&[]);
+        let schedule = StageSchedule::new(4, NonZeroU32::MIN, BookPolicy::None).unwrap();
+        let games = schedule.pairings().map(|pairing| {
+            let [white, black] =
+                [pairing.white, pairing.black].map(|seat| ["a", "b", "c", "d"][seat.0]);
+            finished(white, black, pairing.at, "1-0", "e2e4 e7e5")
+        });
+        let games: Vec<_> = games.collect();
+        for game in &games {
+            ledger.apply(JournalRecord::GameStarted(started(game))).unwrap();
+            ledger.apply(JournalRecord::GameFinished(game.clone())).unwrap();
+        }
+        let told = |ledger: &Ledger| {
+            let progress = of(&config, ledger, 0).unwrap().progress.unwrap();
+            (progress.complete, progress.further, progress.missing.len())
+        };
+        assert_eq!(told(&ledger), (1, 0, 0));
+        let annulled = Annulled {
+            id: games[0].id.clone(),
+            stage: 0,
+            round: games[0].round,
+            game: games[0].game,
+            then: AfterAnnulment::Nothing,
+            reason: "x".into(),
+            at: String::new(),
+        };
+        ledger.apply(JournalRecord::Annulled(annulled)).unwrap();
+        assert_eq!(told(&ledger), (1, 0, 0));
     }
 
     /// Two games that a schedule of double round robins has just there.
