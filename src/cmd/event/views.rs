@@ -1,5 +1,6 @@
 //! The state of an event by its journal: how far it is, its tables and ratings.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -174,8 +175,8 @@ fn write_status(
         let moves = counted(game.plies.len(), "move");
         writeln!(out, "under way: {}, {moves} of the engines", game.started.id)?;
     }
-    for (name, crashes) in ledger.crashes() {
-        writeln!(out, "crashed: {name}, {crashes} (counted as losses, rule 6.2)")?;
+    for line in crashes(config, &ledger) {
+        writeln!(out, "{line}")?;
     }
     write_crash_folders(config, out)?;
     for update in &ledger.updates {
@@ -219,6 +220,31 @@ fn write_status(
         write!(out, "\n{ratings}")?;
     }
     Ok(Exit::Success)
+}
+
+/// The crashes of each engine, a line for each: as losses, or in games that count for nobody.
+fn crashes(config: &EventConfig, ledger: &Ledger) -> Vec<String> {
+    let mut crashes: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    for (stage, state) in config.stages.iter().zip(&ledger.stages) {
+        let field = state.field(stage.crash_limit);
+        for game in field.games() {
+            let Some(side) = game.crashed else { continue };
+            let is_annulled = [game.white, game.black].iter().any(|one| field.is_annulled(*one));
+            let name = field.engine(game.engine(side)).name.clone();
+            crashes.entry(name).or_default()[usize::from(is_annulled)] += 1;
+        }
+    }
+    let told = crashes.into_iter().map(|(name, [lost, annulled])| {
+        let what = match (lost, annulled) {
+            (_, 0) => "counted as losses, rule 6.2".to_owned(),
+            (0, _) => "in annulled games, which count for nobody".to_owned(),
+            (lost, annulled) => {
+                format!("{lost} counted as losses, rule 6.2; {annulled} in annulled games")
+            }
+        };
+        format!("crashed: {name}, {} ({what})", lost + annulled)
+    });
+    told.collect()
 }
 
 /// The folders in which crashes lie in the event's site.

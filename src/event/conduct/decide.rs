@@ -109,17 +109,7 @@ impl Conductor<'_> {
                 stage.started.name
             )));
         }
-        // Stages beside each other promote to the same one: which of them ended last tells nothing.
-        let mut to_come = (self.ledger.stages.len()..)
-            .zip(self.config.stages.iter().skip(self.ledger.stages.len()));
-        let promotes = to_come.any(|(number, stage)| {
-            let Drawn { seats, through, .. } = draw::drawn(self.config, &self.ledger, number);
-            let named = || stage.previous.iter().chain(&stage.engines);
-            let begins =
-                named().any(|name| name == entry) || number == 0 && named().next().is_none();
-            !begins && seats.iter().chain(&through).any(|name| name == entry)
-        });
-        if !promotes {
+        if !self.is_promoted(entry) {
             return Err(refused(format!(
                 "{entry} has not been promoted to a stage that is to come"
             )));
@@ -153,6 +143,35 @@ impl Conductor<'_> {
             at: now(),
         }))?;
         Ok(sum)
+    }
+
+    /// True if a stage that is to come takes an engine from the stages before it.
+    fn is_promoted(&self, entry: &str) -> bool {
+        // Stages beside each other promote to the same one: which of them ended last tells nothing.
+        let mut to_come = (self.ledger.stages.len()..)
+            .zip(self.config.stages.iter().skip(self.ledger.stages.len()));
+        to_come.any(|(number, stage)| {
+            let Drawn { seats, through, .. } = draw::drawn(self.config, &self.ledger, number);
+            let named = || stage.previous.iter().chain(&stage.engines);
+            let begins =
+                named().any(|name| name == entry) || number == 0 && named().next().is_none();
+            !begins && seats.iter().chain(&through).any(|name| name == entry)
+        })
+    }
+
+    /// Tells which engines of a stage that is over may be fixed: those that crashed more than once, yet play on (rule 6.3).
+    pub(super) fn tell_of_fixes(&mut self, engines: &[String]) {
+        let crashes = self.ledger.crashes();
+        let is_fixable = |name: &&String| {
+            crashes.get(name.as_str()).is_some_and(|crashes| *crashes > 1) && self.is_promoted(name)
+        };
+        let fixable: Vec<String> = engines.iter().filter(is_fixable).cloned().collect();
+        for name in fixable {
+            self.audience.say(&format!(
+                "{name} crashed more than once, yet promotes: `gate4k event fix` takes a fix of that \
+                 (rule 6.3)"
+            ));
+        }
     }
 }
 

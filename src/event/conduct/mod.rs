@@ -469,20 +469,9 @@ impl<'a> Conductor<'a> {
         let outcome = StageFinished::of(number, &ranking, promoted);
         let then = outcome.in_words(number + 1 == self.config.stages.len());
         self.audience.say(&format!("{} is over{beyond}: {then}", stage.name));
-        let crashes = self.ledger.crashes();
-        let twice: Vec<String> = outcome
-            .promoted
-            .iter()
-            .filter(|name| crashes.get(name.as_str()).is_some_and(|crashes| *crashes > 1))
-            .cloned()
-            .collect();
-        for name in twice {
-            self.audience.say(&format!(
-                "{name} crashed more than once, yet promotes: `gate4k event fix` takes a fix of that \
-                 (rule 6.3)"
-            ));
-        }
+        let engines = outcome.order.clone();
         self.keep(JournalRecord::StageFinished(outcome))?;
+        self.tell_of_fixes(&engines);
         Ok(None)
     }
 }

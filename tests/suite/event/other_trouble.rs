@@ -5,6 +5,8 @@ use std::fs;
 use super::instants::{engine, event, event_of, event_with, order, stage};
 use super::table::{Event, shipped};
 
+use serde_json::Value;
+
 use crate::match_::engine::instant;
 use crate::trials::Test;
 
@@ -168,6 +170,25 @@ fn who_crashes_too_often_is_out_and_the_rest_play_on() {
     assert!(code == 0 && status.contains("crashed: E1, 3"), "{status}");
 }
 
+/// After the last stage `event fix` takes nothing. Every line of `--events` that is of a game has its id.
+fn a_crash_is_told_with_its_game_and_a_fix_only_before_a_later_stage() {
+    let engines = engine(1, &["crash@10"]) + &engine(2, &["illegal@20"]);
+    let of = |name| stage(name, "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2");
+    let event = event(&engines, "", &(of("League") + &of("Final")));
+    let (code, told) = event.ask(&["event", "run", "--quiet", "--events", "events"]);
+    assert_eq!(code, 0, "{told}");
+    let fix = "E1 crashed more than once, yet promotes";
+    let (before, after) = told.split_once("Final begins").unwrap();
+    assert!(before.contains(fix) && !after.contains(fix), "{told}");
+    let events = fs::read_to_string(event.path("events")).unwrap();
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let killed = events.filter(|one| one["event"] == "engine-killed" && one.get("game").is_some());
+    let ids: Vec<Value> = killed.map(|one| one["id"].clone()).collect();
+    let kept = event.records("engine-killed").into_iter().map(|one| one["id"].clone());
+    let kept: Vec<Value> = kept.filter(|id| !id.is_null()).collect();
+    assert!(ids.len() >= 4 && ids == kept, "{ids:?} {kept:?}");
+}
+
 /// Nobody wins an event of which all were disqualified; its organisers can still strike out games.
 fn nobody_wins_where_all_are_disqualified() {
     let event = crashing(&["crash@10", "crash@10"], 1);
@@ -261,6 +282,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow engines_of_another_file_play_and_are_frozen_with_it,
         slow what_cannot_be_played_is_refused_with_a_word,
         slow who_crashes_too_often_is_out_and_the_rest_play_on,
+        slow a_crash_is_told_with_its_game_and_a_fix_only_before_a_later_stage,
         slow nobody_wins_where_all_are_disqualified,
         slow an_engine_that_is_gone_in_the_middle_loses_nothing,
         slow games_of_an_engine_that_does_not_start_are_forfeited_one_by_one,

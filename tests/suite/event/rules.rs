@@ -258,6 +258,8 @@ fn an_engine_that_crashes_three_times_is_out_where_the_event_says_so() {
     drop(past);
     let (_, status) = event.ask(&["event", "status"]);
     assert!(status.contains("B is disqualified after 3 crashes"), "{status}");
+    let crashed = "crashed: B, 3 (in annulled games, which count for nobody)";
+    assert!(status.contains(crashed), "{status}");
     let (code, text) = event.ask(&["event", "run", "--quiet"]);
     assert_eq!(code, 0, "{text}");
     // A and C alone play on, in the pool and in the MiniFinal.
@@ -270,6 +272,10 @@ fn an_engine_that_crashes_three_times_is_out_where_the_event_says_so() {
     let outcome = &event.records("stage-finished")[0];
     assert_eq!(outcome["order"][2], "B");
     assert!(!outcome["promoted"].as_array().unwrap().contains(&"B".into()), "{outcome}");
+    // The pool is over, and nothing of it is waited for.
+    let (_, status) = event.ask(&["event", "status"]);
+    let headline = "Pool: 7 games, 2 double round robins in Berger order";
+    assert!(status.contains(headline) && !status.contains("passed over"), "{status}");
     // The journal tells the limit; another one can be asked for.
     let (_, text) = event.ask(&["standings", "event.journal", "--stage", "Pool"]);
     assert!(text.contains("dq") && text.contains("all its games are annulled"), "{text}");
