@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
 use crate::game::adjudicate::{AdjudicationRules, DrawRule, WinRule};
-use crate::game::clock::TimeControl;
+use crate::game::clock::{BadTimeControl, TimeControl};
 use crate::model::source_place::TextMistake;
 use crate::model::units::Ply;
 
@@ -199,7 +199,7 @@ pub(in crate::event) struct RawWinRule {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawTerms {
-    pub(in crate::event) time_control: Option<Spanned<TimeControl>>,
+    pub(in crate::event) time_control: Option<Spanned<RawClock>>,
     pub(in crate::event) draw_rule: Option<Spanned<RawDrawRule>>,
     pub(in crate::event) win_rule: Option<Spanned<RawWinRule>>,
     pub(in crate::event) tables: Option<AskTables>,
@@ -246,10 +246,22 @@ impl StageTerms {
     }
 }
 
+/// A time control as an event file has it: a mistake in it is told with what events take.
+#[derive(Clone, Copy)]
+pub(in crate::event) struct RawClock(TimeControl);
+
+impl<'de> Deserialize<'de> for RawClock {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<RawClock, D::Error> {
+        let read = String::deserialize(from)?.parse().map(RawClock);
+        read.map_err(|bad: BadTimeControl| de::Error::custom(bad.in_event()))
+    }
+}
+
 /// A clock that entries can be told.
-pub(in crate::event) fn plain(control: &Spanned<TimeControl>) -> Result<TimeControl, TextMistake> {
-    if control.get_ref().is_plain_clock() {
-        return Ok(*control.get_ref());
+pub(in crate::event) fn plain(control: &Spanned<RawClock>) -> Result<TimeControl, TextMistake> {
+    let RawClock(clock) = *control.get_ref();
+    if clock.is_plain_clock() {
+        return Ok(clock);
     }
     let what = "entries are told only what rule 7.9 lists; write a clock such as 30:00+3";
     Err((control.span(), what.into()))
@@ -329,6 +341,11 @@ mod tests {
     fn mistakes_in_terms_are_told() {
         for (text, expected) in [
             ("time-control = \"nodes=5\"", "entries are told only what rule 7.9 lists"),
+            (
+                "time-control = \"x\"",
+                "the base is no time; write a clock such as 30:00+3 or 10+0.1",
+            ),
+            ("time-control = \"deep=5\"", "no such limit; write a clock such as 30:00+3"),
             ("draw-rule = { within = -1 }", "-1 is no evaluation"),
             ("draw-rule = \"newer\"", "\"new\", \"old\", \"none\" or { within = 0.08 }"),
             ("win-rule = { level = 1e9, moves = 5 }", "is no evaluation"),

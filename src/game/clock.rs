@@ -84,6 +84,16 @@ pub struct BadTimeControl {
     why: &'static str,
 }
 
+impl BadTimeControl {
+    /// The same for an event, whose games have a plain clock.
+    pub(crate) fn in_event(&self) -> String {
+        let BadTimeControl { text, why } = self;
+        format!(
+            "the time control {text:?} is not understood: {why}; write a clock such as 30:00+3 or 10+0.1"
+        )
+    }
+}
+
 impl FromStr for TimeControl {
     type Err = BadTimeControl;
 

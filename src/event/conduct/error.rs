@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::event::config::EventConfig;
 use crate::event::history::HistoryError;
 use crate::event::journal::JournalError;
+use crate::event::journal::record::NO_FILE;
 use crate::event::ledger::Ledger;
 use crate::game::openings::{BookError, BookPlace};
 use crate::game::tables::TablesError;
@@ -111,8 +112,9 @@ pub(crate) enum EventError {
     },
     /// An entry is not what it was (rule 4.4).
     #[error(
-        "{what} of {entry} changed since it was frozen: SHA-256 {now}, it was {before}; no updates are \
-         allowed during an event (rule 4.4): put the old one back, or see `gate4k event fix` for rule 6.3"
+        "{what} of {entry} {}; no updates are \
+         allowed during an event (rule 4.4): put the old one back, or see `gate4k event fix` for rule 6.3",
+        changed(before, now)
     )]
     EntryChanged {
         /// The entry.
@@ -126,8 +128,9 @@ pub(crate) enum EventError {
     },
     /// An entry was updated, and its turn is later.
     #[error(
-        "{what} of {entry} changed since it was frozen: SHA-256 {now}, it was {before}; its turn to be updated is before \
-         {stage}: put the old one back until the run pauses there"
+        "{what} of {entry} {}; its turn to be updated is before \
+         {stage}: put the old one back until the run pauses there",
+        changed(before, now)
     )]
     UpdatedTooSoon {
         /// The entry.
@@ -160,6 +163,15 @@ pub(crate) enum EventError {
     Thread(#[from] std::io::Error),
 }
 
+/// The change of a file since it was frozen, in words.
+fn changed(before: &str, now: &str) -> String {
+    match (before, now) {
+        (_, NO_FILE) => format!("is gone since it was frozen: it was SHA-256 {before}"),
+        (NO_FILE, _) => format!("was not there when it was frozen: it is SHA-256 {now}"),
+        _ => format!("changed since it was frozen: SHA-256 {now}, it was {before}"),
+    }
+}
+
 impl From<BookError> for EventError {
     fn from(error: BookError) -> EventError {
         match error {
@@ -181,5 +193,30 @@ impl EventError {
             before: before.clone(),
             now: config.sha256.clone(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_gone_is_told_to_be_gone() {
+        let told = |before: &str, now: &str| {
+            let (entry, what) = ("A".to_owned(), "the file net".to_owned());
+            let (before, now) = (before.to_owned(), now.to_owned());
+            EventError::EntryChanged { entry, what, before, now }.to_string()
+        };
+        let gone = told("12ab", NO_FILE);
+        let expected =
+            "the file net of A is gone since it was frozen: it was SHA-256 12ab; no updates";
+        assert!(gone.starts_with(expected), "{gone}");
+        let other = told("12ab", "34cd");
+        assert!(
+            other.contains("changed since it was frozen: SHA-256 34cd, it was 12ab"),
+            "{other}"
+        );
+        let new = told(NO_FILE, "34cd");
+        assert!(new.contains("was not there when it was frozen: it is SHA-256 34cd"), "{new}");
     }
 }

@@ -5,18 +5,47 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 use super::{RawEntry, Trusted};
-use crate::model::source_place::TextMistake;
-use crate::runner::spec::{self, EngineSource, RequestedEngine};
+use crate::files::settings::SettingsError;
+use crate::model::source_place::{Misplaced, TextMistake};
+use crate::runner::spec::{self, EngineSource, RequestedEngine, SpecError};
 
-/// Reads the engines of a file in their order; a mistake is shown at the key that names the file. Their settings are frozen
-/// by the file's sum, since the event file does not have them.
+/// A mistake in an event file, or in a file of engines that it names.
+#[derive(Debug)]
+pub(super) enum EventMistake {
+    /// In the event file itself.
+    Here(TextMistake),
+    /// At a place of the other file.
+    There(Misplaced),
+}
+
+impl From<TextMistake> for EventMistake {
+    fn from(mistake: TextMistake) -> EventMistake {
+        EventMistake::Here(mistake)
+    }
+}
+
+impl EventMistake {
+    /// The mistake at its place, in an event file with this text.
+    pub(super) fn placed(self, path: &Path, text: &str) -> SettingsError {
+        match self {
+            EventMistake::Here(mistake) => SettingsError::wrong(path, text, mistake),
+            EventMistake::There(mistake) => SettingsError::Wrong(mistake),
+        }
+    }
+}
+
+/// Reads the engines of a file in their order; a mistake that has no place in it is shown at the key that names the file. Their
+/// settings are frozen by the file's sum, since the event file does not have them.
 pub(super) fn engines(
     file: &Spanned<PathBuf>,
     here: &Path,
-) -> Result<Vec<(RawEntry, Option<Trusted>)>, TextMistake> {
+) -> Result<Vec<(RawEntry, Option<Trusted>)>, EventMistake> {
     let path = here.join(file.get_ref());
-    let wrong = |what: String| (file.span(), what);
-    let all = spec::from_file(&path).map_err(|error| wrong(error.to_string()))?;
+    let wrong = |what: String| EventMistake::Here((file.span(), what));
+    let all = spec::from_file(&path).map_err(|error| match error {
+        SpecError::Toml(mistake) => EventMistake::There(mistake),
+        error => wrong(error.to_string()),
+    })?;
     all.into_iter().map(|asked| engine(asked, file, &path).map_err(wrong)).collect()
 }
 
@@ -72,9 +101,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(name), text).unwrap();
         let file = Spanned::new(3..9, PathBuf::from(name));
-        engines(&file, dir.path()).map_err(|(span, what)| {
-            assert_eq!(span, 3..9);
-            what
+        engines(&file, dir.path()).map_err(|mistake| match mistake {
+            EventMistake::Here((span, what)) => {
+                assert_eq!(span, 3..9);
+                what
+            }
+            EventMistake::There(mistake) => mistake.to_string(),
         })
     }
 
@@ -102,7 +134,9 @@ mod tests {
             ("[[engine]]\nname = \"A\"\nentry = \"a\"\n", "A is an entry"),
             ("[[engine]]\nname = \"A\"\ncmd = \"a\"\ntc = \"5+1\"\n", "A has tc,"),
             ("[[engine]]\nname = \"A\"\ncmd = \"a\"\nenv = { X = \"1\" }\n", "A has env,"),
-            ("[[engine]]\nnme = \"A\"\n", "unknown field"),
+            ("[[engine]]\nnme = \"A\"\n", "engines.toml:2:1: unknown field"),
+            // With its line, as a mistake in the event file itself.
+            ("[[engine]]\nnme = \"A\"\n", "\n2 | nme = \"A\"\n  | ^^^"),
         ] {
             let told = read("engines.toml", text).map(|all| all.len()).unwrap_err();
             assert!(told.contains(expected), "{told}");

@@ -24,10 +24,9 @@ use super::journal::record::{JournalHeader, Previous};
 use super::plan::formats::RawFormat;
 use super::stage::{Stage, StageFormat};
 use super::terms::{
-    AskTables, InterruptionRule, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
+    AskTables, InterruptionRule, RawClock, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
 };
 use crate::files::settings::{SettingsError, SettingsKind};
-use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::judge::settings::{DeviceClass, Files, devices, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
@@ -37,6 +36,7 @@ use crate::model::source_place::{TextMistake, parsed};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
+use engines_file::EventMistake;
 use names::slug;
 pub(crate) use no_entries::NoEntries;
 pub(crate) use template::{Contestants, EventTemplate, books_of, template};
@@ -162,7 +162,7 @@ struct RawEvent {
     lazy_memory: bool,
     #[serde(default)]
     devices: Vec<Spanned<String>>,
-    time_control: Spanned<TimeControl>,
+    time_control: Spanned<RawClock>,
     #[serde(default, with = "time")]
     margin: Duration,
     #[serde(default, with = "time")]
@@ -348,11 +348,10 @@ impl EventConfig {
 
     fn load_with(path: &Path, files: EntryFiles) -> Result<EventConfig, SettingsError> {
         let text = SettingsKind::EVENT.text(path)?;
-        EventConfig::parse(path, &text, files)
-            .map_err(|mistake| SettingsError::wrong(path, &text, mistake))
+        EventConfig::parse(path, &text, files).map_err(|mistake| mistake.placed(path, &text))
     }
 
-    fn parse(path: &Path, text: &str, files: EntryFiles) -> Result<EventConfig, TextMistake> {
+    fn parse(path: &Path, text: &str, files: EntryFiles) -> Result<EventConfig, EventMistake> {
         let raw: RawEvent = parsed(text)?;
         let here = path.parent().unwrap_or(Path::new(""));
         let terms = StageTerms::at(plain(&raw.time_control)?).with(&RawTerms {
@@ -375,7 +374,7 @@ impl EventConfig {
         if list.len() < 2 {
             let what = "an event needs two entries at least, each an [[entry]], or an [[engine]] that is trusted, here or in \
                         the file that `engines` names";
-            return Err((raw.event.span(), what.into()));
+            return Err((raw.event.span(), what.to_owned()).into());
         }
         let entries = entries(list, here, files)?;
         let defaults =
@@ -388,7 +387,7 @@ impl EventConfig {
                 "{} ends games by tables, and none are named; write syzygy = [\"DIRECTORY\"]",
                 stage.name
             );
-            return Err((span, what));
+            return Err((span, what).into());
         }
         let number = |name: &str, value: String| (name.to_owned(), value);
         let mut options = Vec::new();

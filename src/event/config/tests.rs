@@ -3,6 +3,7 @@
 use super::super::ledger::Ledger;
 use super::super::stage::SeatDraw;
 use super::*;
+use crate::game::clock::TimeControl;
 use crate::model::source_place::assert_listed;
 
 const STAGES: &str = "[[stage]]\nname = \"Pool\"\nformat = { double-round-robins = 1 }\n\

@@ -146,10 +146,13 @@ pub struct Frozen {
     pub files: BTreeMap<String, String>,
 }
 
+/// Stands for the sum of a file that is not there.
+pub(crate) const NO_FILE: &str = "none";
+
 impl Frozen {
     /// Returns what is not as it was: the file, its sum before and its sum now. Files that were not frozen are passed over.
     pub(crate) fn difference(&self, now: &Frozen) -> Option<(String, String, String)> {
-        let none = || "none".to_owned();
+        let none = || NO_FILE.to_owned();
         let json = |of: &Frozen| of.engines_json.clone().unwrap_or_else(none);
         let sums = [
             ("the file".to_owned(), self.file.clone(), now.file.clone()),

@@ -12,8 +12,8 @@ use super::super::format::match_::{MatchFormat, MatchPart};
 use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::{PairOrder, RoundRobin};
 use super::super::format::swiss::Swiss;
+use super::super::terms::RawClock;
 use super::super::tiebreak::{CHAINS, Criterion, TiebreakChain, TiedRest};
-use crate::game::clock::TimeControl;
 use crate::model::source_place::{TextMistake, did_you_mean};
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ pub(in crate::event) struct RawMatch {
 pub(in crate::event) struct RawThen {
     pub(in crate::event) pairs: NonZeroU32,
     pub(in crate::event) until: Option<StopCondition>,
-    pub(in crate::event) time_control: Option<Spanned<TimeControl>>,
+    pub(in crate::event) time_control: Option<Spanned<RawClock>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]

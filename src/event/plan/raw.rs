@@ -8,10 +8,11 @@ use toml::Spanned;
 
 use super::super::config::{GateKind, RawPolicy};
 use super::super::stage::SeatDraw;
-use super::super::terms::{AskTables, InterruptionRule, RawDrawRule, RawTerms, RawWinRule};
+use super::super::terms::{
+    AskTables, InterruptionRule, RawClock, RawDrawRule, RawTerms, RawWinRule,
+};
 use super::formats::{RawFormat, RawTies};
 use super::{Seating, Variant};
-use crate::game::clock::TimeControl;
 use crate::judge::waiver::RawWaiver;
 
 /// The keys of an event file. Keys that only playing needs are taken as they are.
@@ -33,7 +34,7 @@ pub(super) struct Raw {
     pub(super) allowlist: Option<PathBuf>,
     pub(super) lazy_memory: Option<bool>,
     pub(super) devices: Option<Vec<String>>,
-    pub(super) time_control: Option<TimeControl>,
+    pub(super) time_control: Option<RawClock>,
     pub(super) margin: Option<String>,
     pub(super) compensation: Option<String>,
     pub(super) hash: Option<u64>,
