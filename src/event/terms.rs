@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::game::adjudicate::{AdjudicationRules, DrawRule, WinRule};
 use crate::game::clock::{BadTimeControl, TimeControl};
-use crate::model::source_place::TextMistake;
+use crate::model::source_place::{TextMistake, read_from_tables};
 use crate::model::units::Ply;
 
 /// The clock and the adjudication of the games of a stage.
@@ -142,11 +142,12 @@ impl<'de> Deserialize<'de> for InterruptionRule {
             Word(Word),
         }
         #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
+        #[serde(remote = "Self", deny_unknown_fields)]
         struct RawBounds {
             win: String,
             draw: String,
         }
+        read_from_tables!(RawBounds);
         #[derive(Deserialize)]
         #[serde(rename_all = "kebab-case")]
         enum Word {
@@ -180,7 +181,7 @@ pub(in crate::event) enum NamedDrawRule {
 
 /// The old rule with numbers of its own.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct CustomDrawRule {
     within: f64,
     plies: Option<NonZeroU32>,
@@ -189,7 +190,7 @@ pub(in crate::event) struct CustomDrawRule {
 
 /// A win rule as it is written.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawWinRule {
     level: f64,
     moves: NonZeroU32,
@@ -197,7 +198,7 @@ pub(in crate::event) struct RawWinRule {
 
 /// The terms of an event or a stage as they are written.
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawTerms {
     pub(in crate::event) time_control: Option<Spanned<RawClock>>,
     pub(in crate::event) draw_rule: Option<Spanned<RawDrawRule>>,
@@ -206,6 +207,8 @@ pub(in crate::event) struct RawTerms {
     pub(in crate::event) interruption: Option<InterruptionRule>,
     pub(in crate::event) crash_limit: Option<NonZeroU32>,
 }
+
+read_from_tables!(CustomDrawRule, RawWinRule, RawTerms);
 
 impl StageTerms {
     /// The terms of 4k events at a clock: nothing is adjudicated (rule 2).
@@ -351,6 +354,9 @@ mod tests {
             ("win-rule = { level = 1e9, moves = 5 }", "is no evaluation"),
             ("win-rule = { level = 10, moves = 0 }", "nonzero"),
             ("interruption = { win = \"10\", draw = \"<1\" }", "\"10\" is no bound"),
+            ("win-rule = [1, 2]", "invalid type: sequence, expected a table of settings"),
+            ("draw-rule = [0.1, 2, 3]", "\"new\", \"old\", \"none\" or { within = 0.08 }"),
+            ("interruption = [\">10\", \"<1\"]", "or \"restart\""),
             ("interruption = \"again\"", "or \"restart\""),
             ("interruption = { win = \">10\", draw = \"<x\" }", "\"<x\" is no bound"),
             ("clock = 5", "unknown field `clock`"),

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Deserializer, de};
+
 use super::read;
 use crate::model::source_place::{Misplaced, TextMistake};
 use crate::model::text::shown;
@@ -60,5 +62,29 @@ impl SettingsKind {
             path: path.to_owned(),
             source,
         })
+    }
+}
+
+/// A path in such a file, which can be one: an empty text would be the directory of the file itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SettingsPath(PathBuf);
+
+impl AsRef<Path> for SettingsPath {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for SettingsPath {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<SettingsPath, D::Error> {
+        let text = String::deserialize(from)?;
+        if text.is_empty() {
+            let what = "an empty text names nothing; write a path, or leave the setting out";
+            return Err(de::Error::custom(what));
+        }
+        if text.contains('\0') {
+            return Err(de::Error::custom("no path holds a zero byte; write one without it"));
+        }
+        Ok(SettingsPath(text.into()))
     }
 }

@@ -73,9 +73,48 @@ pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Te
     toml::from_str(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         let written = text.get(span.clone()).unwrap_or_default();
-        (span, with_suggestion(error.message(), written))
+        let is_no_word = error.message().starts_with("wanted ");
+        let words = if is_no_word { words_at::<T>(text, &span) } else { None };
+        let what = words.unwrap_or_else(|| with_suggestion(error.message(), written));
+        (span, what)
     })
 }
+
+/// The words of which one has to stand at a part of a text, as a word that is none of them brings them to light.
+fn words_at<T: serde::de::DeserializeOwned>(text: &str, span: &Range<usize>) -> Option<String> {
+    let (before, after) = (text.get(..span.start)?, text.get(span.end..)?);
+    let error = toml::from_str::<T>(&format!("{before}\"?\"{after}")).err()?;
+    let known = error.message().strip_prefix("unknown variant `?`, expected ")?;
+    Some(format!("expected a word in quotes: {known}"))
+}
+
+/// Reads a type that derives `Deserialize` with `remote = "Self"` from a table alone: without it a list of its values in the order of its
+/// fields, which no page tells, would be taken as well.
+macro_rules! read_from_tables {
+    ($($name:ident),+ $(,)?) => {$(
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                struct TableVisitor;
+                impl<'de> serde::de::Visitor<'de> for TableVisitor {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("a table of settings, `{ … }`")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        map: A,
+                    ) -> Result<$name, A::Error> {
+                        $name::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+                    }
+                }
+                from.deserialize_map(TableVisitor)
+            }
+        }
+    )+};
+}
+pub(crate) use read_from_tables;
 
 /// One word out of a known set.
 ///
@@ -134,7 +173,10 @@ pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
 /// the language that this is written in are no help to others. `written` is the value that is wrong.
 fn with_suggestion(message: &str, written: &str) -> String {
     const TABLE: &str = "a table of settings, `{ … }`";
-    const PLAIN: [(&str, &str); 11] = [
+    const PLAIN: [(&str, &str); 14] = [
+        ("wanted string or table", "expected a word in quotes, or a table with its settings"),
+        ("wanted exactly 1 element", "expected a word with its settings, `{ … = { … } }`"),
+        ("expected f64", "expected a number"),
         ("invalid type: map", "invalid type: a table"),
         ("invalid type: sequence", "invalid type: a list"),
         ("expected a map", "expected a table, `{ … }`"),
@@ -156,6 +198,11 @@ fn with_suggestion(message: &str, written: &str) -> String {
             return "this word has no settings: write it alone, in quotes".to_owned();
         }
         _ => {}
+    }
+    // A date has this one key.
+    if let Some((_, known)) = message.split_once("unknown field `$__toml_private_datetime`, ") {
+        let keys = known.strip_prefix("expected ").unwrap_or(known);
+        return format!("invalid type: a date, expected {TABLE}, with {keys}");
     }
     // A type's name follows, and perhaps how many parts it has.
     let message = match message.split_once("expected struct ") {

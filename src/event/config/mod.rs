@@ -26,13 +26,13 @@ use super::stage::{Stage, StageFormat};
 use super::terms::{
     AskTables, InterruptionRule, RawClock, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
 };
-use crate::files::settings::{SettingsError, SettingsKind};
+use crate::files::settings::{SettingsError, SettingsKind, SettingsPath};
 use crate::game::end::Material;
 use crate::judge::settings::{DeviceClass, Files, devices, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::variant::Variant;
-use crate::model::source_place::{TextMistake, parsed};
+use crate::model::source_place::{TextMistake, parsed, read_from_tables};
 use crate::model::text::{sha256, shown};
 use crate::model::units::Bytes;
 use crate::model::words::all;
@@ -148,7 +148,7 @@ struct RawEvent {
     event: Spanned<String>,
     #[serde(default)]
     site: String,
-    journal: Option<PathBuf>,
+    journal: Option<SettingsPath>,
     #[serde(default = "full")]
     gate: GateKind,
     #[serde(default)]
@@ -157,7 +157,7 @@ struct RawEvent {
     elf_only: bool,
     size_limit: Option<Spanned<toml::Value>>,
     memory_limit: Option<Spanned<toml::Value>>,
-    allowlist: Option<PathBuf>,
+    allowlist: Option<SettingsPath>,
     #[serde(default)]
     lazy_memory: bool,
     #[serde(default)]
@@ -178,11 +178,11 @@ struct RawEvent {
     tables: Option<AskTables>,
     interruption: Option<InterruptionRule>,
     #[serde(default)]
-    syzygy: Vec<PathBuf>,
+    syzygy: Vec<SettingsPath>,
     crash_limit: Option<NonZeroU32>,
     variant: Option<Spanned<Variant>>,
     #[serde(default)]
-    history: Vec<PathBuf>,
+    history: Vec<SettingsPath>,
     rating_mean: Option<Spanned<f64>>,
     #[serde(default)]
     entry: Vec<RawEntry>,
@@ -195,18 +195,18 @@ struct RawEvent {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 struct RawEntry {
     name: Spanned<String>,
     path: Spanned<PathBuf>,
-    engines_json: Option<PathBuf>,
+    engines_json: Option<SettingsPath>,
     engine: Option<String>,
     seed: Option<Spanned<u32>>,
     rating: Option<i32>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 struct RawEngine {
     name: Spanned<String>,
     cmd: Spanned<PathBuf>,
@@ -220,6 +220,8 @@ struct RawEngine {
     seed: Option<Spanned<u32>>,
     rating: Option<i32>,
 }
+
+read_from_tables!(RawEntry, RawEngine);
 
 impl RawEngine {
     /// An entry, with how it is started.

@@ -12,11 +12,11 @@ use super::super::stage::{SeatDraw, StageFormat};
 use super::super::terms::RawTerms;
 use super::RawPolicy;
 use crate::model::game::variant::Variant;
-use crate::model::source_place::TextMistake;
+use crate::model::source_place::{TextMistake, read_from_tables};
 use crate::model::words::counted;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct RawStage {
     pub(super) name: Spanned<String>,
     /// The endings of the Event tags of its recorded games, which only a replay reads.
@@ -38,6 +38,8 @@ pub(super) struct RawStage {
     pub(super) start_seed: Option<Spanned<u64>>,
     pub(super) terms: Option<Spanned<RawTerms>>,
 }
+
+read_from_tables!(RawStage);
 
 impl RawStage {
     /// True if its engines are seated by their places in what was played before.

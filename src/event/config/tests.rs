@@ -66,6 +66,26 @@ fn mistakes_are_told_at_their_place() {
         ("\"4k\"", "\"swis\"", "did you mean \"swiss\"?"),
         ("promote = 2", "promote = 3", "19:11: from 1 to 2"),
         ("name = \"B\"", "name = \"B\\nC\"", "10:8: a name is one line"),
+        ("event = ", "gate = 0\nevent = ", "1:8: expected a word in quotes: `full` or `quick`"),
+        ("event = ", "gate = {}\nevent = ", "1:8: expected a word in quotes: `full` or `quick`"),
+        (
+            "event = ",
+            "tables = 0\nevent = ",
+            "1:10: expected a word in quotes: `interrupted` or `all`",
+        ),
+        (
+            "event = ",
+            "win-rule = 1979-05-27\nevent = ",
+            "1:12: invalid type: a date, expected a table of settings, `{ … }`, with `level` or `moves`",
+        ),
+        (
+            "event = ",
+            "win-rule = [1, 2]\nevent = ",
+            "1:12: invalid type: a list, expected a table of settings, `{ … }`",
+        ),
+        ("event = ", "journal = \"\"\nevent = ", "1:11: an empty text names nothing; write a path"),
+        ("event = ", "journal = \"a\\u0000b\"\nevent = ", "1:11: no path holds a zero byte"),
+        ("event = ", "history = [\"\"]\nevent = ", "an empty text names nothing; write a path"),
         ("name = \"B\"", "name = \"Bye\"", "10:8: a game against it would be read as a bye"),
     ] {
         let told = wrong(&event(STAGES).replace(from, to));

@@ -14,7 +14,7 @@ use super::super::format::round_robin::{PairOrder, RoundRobin};
 use super::super::format::swiss::Swiss;
 use super::super::terms::RawClock;
 use super::super::tiebreak::{CHAINS, Criterion, TiebreakChain, TiedRest};
-use crate::model::source_place::{TextMistake, did_you_mean};
+use crate::model::source_place::{TextMistake, did_you_mean, read_from_tables};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -31,7 +31,7 @@ pub(in crate::event) enum RawFormat {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawRoundRobin {
     pub(in crate::event) doubles: Option<NonZeroU32>,
     /// Half as long: everybody meets everybody once in each.
@@ -41,7 +41,7 @@ pub(in crate::event) struct RawRoundRobin {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawMatch {
     pub(in crate::event) pairs: NonZeroU32,
     #[serde(default)]
@@ -51,7 +51,7 @@ pub(in crate::event) struct RawMatch {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawThen {
     pub(in crate::event) pairs: NonZeroU32,
     pub(in crate::event) until: Option<StopCondition>,
@@ -65,13 +65,13 @@ pub(in crate::event) enum StopCondition {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(dead_code, reason = "the one order and the one rule of colours that the events have")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawSwiss {
     pub(in crate::event) rounds: NonZeroU32,
     pub(in crate::event) pairing: SwissPairing,
     pub(in crate::event) games: Option<Spanned<NonZeroU32>>,
     pub(in crate::event) sections: Option<Spanned<NonZeroU32>>,
+    /// The one order and the one rule of colours that the events have.
     pub(in crate::event) order: Option<GameOrder>,
     pub(in crate::event) black_first: Option<BlackFirst>,
 }
@@ -96,7 +96,7 @@ pub(in crate::event) enum BlackFirst {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawKnockout {
     pub(in crate::event) bracket: Option<Bracket>,
     pub(in crate::event) shuffle: Option<Spanned<u64>>,
@@ -118,12 +118,14 @@ pub(in crate::event) enum Bracket {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawPlayoff {
     #[serde(default = "one")]
     pub(in crate::event) doubles: NonZeroU32,
     pub(in crate::event) spots: NonZeroU32,
 }
+
+read_from_tables!(RawRoundRobin, RawMatch, RawThen, RawSwiss, RawKnockout, RawPlayoff);
 
 pub(in crate::event) fn one() -> NonZeroU32 {
     NonZeroU32::MIN
