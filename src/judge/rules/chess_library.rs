@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence, bytes: &[u8]) -> Finding {
     let mut reached: Vec<String> = Vec::new();
     let mut wanted: Vec<String> = Vec::new();
     let mut works = true;
-    for run in &evidence.runs {
+    for run in evidence.runs.iter().filter(|run| !runs::counts_for_nothing(evidence, run)) {
         let before = wanted.len();
         for open in run.opens.iter().filter(|open| is_hosts(evidence, open)) {
             let by = runs::lineage(run, open.by);
@@ -48,7 +48,8 @@ fn judge(evidence: &Evidence, bytes: &[u8]) -> Finding {
                     format!("it wanted the module {name}, which is not to be found inside")
                 }),
         );
-        works &= wanted.len() == before || runs::went_well(run);
+        works &=
+            wanted.len() == before || runs::went_well(run) || runs::failed_aside(evidence, run);
     }
     reached.dedup();
     wanted.dedup();
@@ -144,6 +145,15 @@ mod tests {
         for text in ["import sys, chessmen", "print('a chess engine')", "from sys import chess"] {
             assert_eq!(status(text.as_bytes()), Status::Pass, "{text}");
         }
+    }
+
+    #[test]
+    fn asking_at_a_path_with_a_blank_where_it_does_not_start_proves_no_need() {
+        let failed = |purpose| testing::run(purpose).died(ExitHow::Status(1)).stderr(SAID);
+        let of = |run| judge(&testing::evidence_of([testing::run(Purpose::Main), run]), b"").status;
+        assert_eq!(of(failed(Purpose::BlankPath)), Status::Pass);
+        assert_eq!(of(failed(Purpose::OtherShell)), Status::Advice);
+        assert_eq!(of(failed(Purpose::Positions)), Status::Fail);
     }
 
     #[test]

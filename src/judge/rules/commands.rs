@@ -25,6 +25,60 @@ struct Charge {
     evidence: Value,
 }
 
+/// All accusations, each once.
+#[derive(Default)]
+struct Charges {
+    /// Those that break the rule.
+    counted: Vec<Charge>,
+    /// Those of starts that failed where that is advice alone.
+    aside: Vec<Charge>,
+}
+
+impl Charges {
+    fn of(evidence: &Evidence, policy: &dyn Allowed) -> Charges {
+        let mut all = Charges::default();
+        for run in &evidence.runs {
+            let (did, lacked) = (done(run, evidence, policy), absent(run, evidence, policy));
+            if runs::counts_for_nothing(evidence, run) {
+                add(&mut all.aside, did.into_iter().chain(lacked));
+                continue;
+            }
+            add(&mut all.counted, did);
+            // A shell for which another one makes up reads what follows the stub as commands. An event may have that
+            // shell, so programs that were really asked for count, and names that nothing bears do not.
+            let noise = runs::failed_aside(evidence, run);
+            add(if noise { &mut all.aside } else { &mut all.counted }, lacked);
+        }
+        all
+    }
+}
+
+/// Adds the accusations that are not there yet.
+fn add(known: &mut Vec<Charge>, more: impl IntoIterator<Item = Charge>) {
+    for charge in more {
+        if !known.iter().any(|other| other.what == charge.what) {
+            known.push(charge);
+        }
+    }
+}
+
+/// Tells what was asked for only where a start failed aside.
+fn with_advice(mut finding: Finding, aside: &[Charge]) -> Finding {
+    let Some(first) = aside.first() else { return finding };
+    finding.status = Status::Advice;
+    finding.summary =
+        format!("{}; where it does not come up and need not, {}", finding.summary, first.what);
+    if finding.help.is_empty() {
+        finding.help =
+            "optional: let the stub end where a step of it fails, and write \"$0\" in quotes"
+                .into();
+    }
+    let more = aside.iter().skip(1).take(9);
+    finding
+        .details(more.map(|charge| format!("where it need not come up: {}", charge.what)))
+        .with("aside", aside.iter().map(|charge| &charge.evidence).collect::<Vec<_>>())
+}
+
 /// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
@@ -47,14 +101,7 @@ fn judge(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
     if evidence.runs.iter().all(|run| run.execs.is_empty() && run.not_installed.is_empty()) {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let mut charges: Vec<Charge> = Vec::new();
-    for run in &evidence.runs {
-        for charge in charges_of(run, evidence, policy) {
-            if !charges.iter().any(|known| known.what == charge.what) {
-                charges.push(charge);
-            }
-        }
-    }
+    let Charges { counted: charges, aside } = Charges::of(evidence, policy);
     let finding = match charges.first() {
         Some(first) => Finding::fail(RULE, first.what.clone())
             .details(charges.iter().skip(1).take(9).map(|charge| charge.what.clone()))
@@ -64,7 +111,7 @@ fn judge(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
                  mktemp, perl, python, python3, pypy3, rustc, sh, sleep, tail and xz; the organisers may \
                  add others (rule 7.8)",
             ),
-        None => allowed(evidence, policy),
+        None => with_advice(allowed(evidence, policy), &aside),
     };
     let mut finding =
         finding.details(program_list::tree(evidence)).with("programs", program_list::all(evidence));
@@ -124,7 +171,8 @@ fn was_attempted(run: &Run, name: &str) -> bool {
         || run.execs.iter().any(|exec| exec.outcome == ExecOutcome::NotFound && exec.name == name)
 }
 
-fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charge> {
+/// The accusations for what a run started and read.
+fn done(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charge> {
     let mut charges = Vec::new();
     for (index, exec) in run.execs.iter().enumerate() {
         if let Some(what) = charge(run, exec, evidence.strict) {
@@ -164,18 +212,21 @@ fn charges_of(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charg
         };
         charges.push(Charge { what, evidence: json!({"run": run.purpose, "read": open.path}) });
     }
-    for name in wanted_and_absent(run, policy) {
-        let failed_start = !runs::is_up(run) && runs::engine(evidence).is_none();
-        if was_attempted(run, &name) || failed_start {
-            charges.push(Charge {
-                what: format!(
-                    "it wanted {name}, which is not in rule 7.5 (and not installed here, so that it could not run)"
-                ),
-                evidence: json!({"run": run.purpose, "not_installed": name}),
-            });
-        }
-    }
     charges
+}
+
+/// The accusations for what a run wanted and did not find.
+fn absent(run: &Run, evidence: &Evidence, policy: &dyn Allowed) -> Vec<Charge> {
+    let failed_start = !runs::is_up(run) && runs::engine(evidence).is_none();
+    let names = wanted_and_absent(run, policy).into_iter();
+    let counted = names.filter(|name| failed_start || was_attempted(run, name));
+    let charge = |name: String| Charge {
+        what: format!(
+            "it wanted {name}, which is not in rule 7.5 (and not installed here, so that it could not run)"
+        ),
+        evidence: json!({"run": run.purpose, "not_installed": name}),
+    };
+    counted.map(charge).collect()
 }
 
 /// The program that was opened to be read and that no entry may start by itself: a copy of it would be a program of the entry's own.
@@ -288,8 +339,8 @@ fn allowed(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
             policy.command(name).reason
         ));
     }
-    let mut absent: Vec<String> =
-        evidence.runs.iter().flat_map(|run| wanted_and_absent(run, policy)).collect();
+    let looking = evidence.runs.iter().filter(|run| !runs::failed_aside(evidence, run));
+    let mut absent: Vec<String> = looking.flat_map(|run| wanted_and_absent(run, policy)).collect();
     absent.sort();
     absent.dedup();
     if !absent.is_empty() {

@@ -160,3 +160,46 @@ fn an_own_file_without_its_execute_bit_is_no_accusation_and_memory_is() {
     run.execs[1].asked = "/proc/self/fd/3".into();
     assert_eq!(of(run).status, Status::Fail);
 }
+
+/// A run of which the engine did not come up, beside a measured one that did.
+fn beside_a_good_one(aside: Run) -> Finding {
+    judge(&testing::evidence_of([testing::run(Purpose::Main), aside]), &TestList)
+}
+
+#[test]
+fn a_fallback_that_only_a_failed_start_at_a_blank_tries_is_advice() {
+    let strip =
+        |run: Run| run.exec(Some(0), "strip", ProgramClass::Refused).outcome(ExecOutcome::Denied);
+    let failed = || testing::run(Purpose::BlankPath).died(ExitHow::Status(1));
+    let finding = beside_a_good_one(strip(failed()));
+    assert_eq!(finding.status, Status::Advice);
+    assert!(finding.summary.contains("entry started /usr/bin/strip"), "{}", finding.summary);
+    assert!(finding.help.starts_with("optional: "), "{}", finding.help);
+    // So is a name that is not installed, by what its shell says, and a file.
+    let finding =
+        beside_a_good_one(failed().stderr("e: 3: go: not found").opened("/usr/bin/sed", true));
+    assert_eq!(finding.status, Status::Advice);
+    assert!(finding.details.iter().any(|line| line.contains("it wanted go")), "{finding:?}");
+    // Whatever it needs to come up there, and whatever any other run shows, counts.
+    let finding = beside_a_good_one(strip(testing::run(Purpose::BlankPath)));
+    assert_eq!(finding.status, Status::Fail);
+    assert_eq!(
+        beside_a_good_one(strip(Run { purpose: Purpose::BareGo, ..failed() })).status,
+        Status::Fail
+    );
+    let both = [strip(testing::run(Purpose::Main)), strip(failed())];
+    assert_eq!(judge(&testing::evidence_of(both), &TestList).status, Status::Fail);
+    // Without an engine nothing is aside.
+    let none = [testing::run(Purpose::Main).died(ExitHow::Status(1)), strip(failed())];
+    assert_eq!(judge(&testing::evidence_of(none), &TestList).status, Status::Fail);
+}
+
+#[test]
+fn a_payload_that_the_other_shell_runs_as_commands_is_noise_and_a_start_is_none() {
+    let failed = || testing::run(Purpose::OtherShell).died(ExitHow::Status(127));
+    let finding = beside_a_good_one(failed().stderr("e: line 6: qZ: command not found"));
+    assert_eq!(finding.status, Status::Advice);
+    assert!(finding.summary.contains("it wanted qZ"), "{}", finding.summary);
+    let asked = failed().exec(Some(0), "sed", ProgramClass::Refused).outcome(ExecOutcome::Denied);
+    assert_eq!(beside_a_good_one(asked).status, Status::Fail);
+}

@@ -59,6 +59,20 @@ pub(crate) fn gate_runs(evidence: &Evidence) -> impl Iterator<Item = &Run> {
     })
 }
 
+/// True if a start failed where that can only be advice, since the engine came up otherwise: at a path with a blank, which
+/// no event has, or by a shell that another one made up for.
+pub(crate) fn failed_aside(evidence: &Evidence, run: &Run) -> bool {
+    matches!(run.purpose, Purpose::BlankPath | Purpose::OtherShell)
+        && !is_up(run)
+        && engine(evidence).is_some()
+}
+
+/// True if nothing that a run started or opened counts: its start failed, and no event has such a start. A stub whose
+/// `$0` was split at the blank tries what it never tries elsewhere.
+pub(crate) fn counts_for_nothing(evidence: &Evidence, run: &Run) -> bool {
+    run.purpose == Purpose::BlankPath && failed_aside(evidence, run)
+}
+
 /// The searches of a run with their index among its questions, up to the first that was not answered.
 pub(crate) fn searches(run: &Run) -> impl Iterator<Item = (usize, &Ask, &GoQuestion)> {
     let upto = first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1);
