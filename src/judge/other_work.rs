@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use super::error::CheckError;
 use super::host_load::{Measurement, OtherWork};
 use super::rules::{self, CausedByLoad};
-use super::support::excuse;
+use super::support::{came_again, excuse};
 use crate::engine::legality::is_a_way_of_writing;
 use crate::model::entry_report::EntryReport;
-use crate::model::evidence::{GameEnd, GameFault, PlayedGame};
+use crate::model::evidence::{AskedAgain, GameEnd, GameFault, PartOfTime, PlayedGame};
 use crate::model::rule::{RuleId, RuleKind};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
@@ -115,7 +115,7 @@ fn never_started(report: &EntryReport) -> bool {
 
 /// True if a failure cannot be the fault of a slow host.
 fn fails_at_any_speed(found: &Finding, report: &EntryReport) -> bool {
-    if excuse::is_over_limit(found) {
+    if excuse::is_over_limit(found) || came_again::is_noted(found) {
         return true;
     }
     match rules::caused_by_load(found.rule) {
@@ -124,7 +124,8 @@ fn fails_at_any_speed(found: &Finding, report: &EntryReport) -> bool {
             !report.runs.iter().any(|run| run.purpose.can_reject() && run.strained)
         }
         CausedByLoad::Possibly => {
-            found.rule == RuleId::Match && report.games.iter().any(is_misspelt)
+            let sure = |game: &PlayedGame| is_misspelt(game) || came_again(game);
+            found.rule == RuleId::Match && report.games.iter().any(sure)
         }
     }
 }
@@ -132,6 +133,12 @@ fn fails_at_any_speed(found: &Finding, report: &EntryReport) -> bool {
 /// True if a game ended by a move that is written in another way than UCI's.
 fn is_misspelt(game: &PlayedGame) -> bool {
     matches!(&game.end, GameEnd::Fault(GameFault::Illegal { why, .. }) if is_a_way_of_writing(why))
+}
+
+/// True if the fault of a game came again on every clock, in a way in which time has no part.
+fn came_again(game: &PlayedGame) -> bool {
+    let proved = |again: &AskedAgain| again.held.is_none() && again.time == PartOfTime::None;
+    game.is_fault() && game.again.as_ref().is_some_and(proved)
 }
 
 /// Takes back what was held against the entry while the host was busy.
@@ -291,6 +298,38 @@ mod tests {
         let castling = "illegal: castling is written as the king's own move, e1g1 or e1c1";
         assert_eq!(verdict(castling), Verdict::Rejected);
         assert_eq!(verdict("illegal: the king would be in check"), Verdict::Undecided);
+    }
+
+    #[test]
+    fn no_host_excuses_what_came_again_on_every_clock_in_a_game() {
+        let verdict = |held: Option<&str>, time| {
+            let again = AskedAgain { held: held.map(str::to_owned), time, ..AskedAgain::default() };
+            let game = testing::game(1, Rival::Itself);
+            let end = GameEnd::Fault(GameFault::Gone);
+            let game = PlayedGame { end, again: Some(again), ..game };
+            let judge = || {
+                let mut report = with(vec![Finding::fail(RuleId::Match, "it ends")]);
+                report.games = vec![game.clone()];
+                Ok(report)
+            };
+            let mut host = Played { taken: vec![4.0], becomes: Quiet::Never };
+            judged_on(&mut host, judge, || {}).unwrap().verdict
+        };
+        assert_eq!(verdict(None, PartOfTime::None), Verdict::Rejected);
+        assert_eq!(verdict(None, PartOfTime::Some), Verdict::Undecided);
+        assert_eq!(verdict(Some("go wtime 3000"), PartOfTime::None), Verdict::Undecided);
+    }
+
+    #[test]
+    fn no_host_excuses_what_came_again_on_every_clock_in_a_position() {
+        let verdict = |finding: fn(Finding) -> Finding| {
+            let mut host = Played { taken: vec![4.0], becomes: Quiet::Never };
+            let finding = finding(Finding::fail(RuleId::LegalMoves, "no legal move"));
+            judged_on(&mut host, || Ok(with(vec![finding.clone()])), || {}).unwrap().verdict
+        };
+        assert_eq!(verdict(|finding| finding), Verdict::Undecided);
+        assert_eq!(verdict(|finding| came_again::noted(finding, true)), Verdict::Rejected);
+        assert_eq!(verdict(|finding| came_again::noted(finding, false)), Verdict::Undecided);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::judge::support::{excuse, one_answer, positions, runs, wording};
+use crate::judge::support::{came_again, excuse, one_answer, positions, runs, wording};
 use serde_json::{Value, json};
 
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Run};
@@ -17,14 +17,6 @@ const RULE: RuleId = RuleId::LegalMoves;
 
 /// So long over positions only a slow engine takes.
 const SLOW: Duration = Duration::from_secs(30);
-
-/// The beginnings of the reason where no move was told.
-const NO_MOVE: [&str; 3] = ["a word in place of a move", "the null move", "no move on the line"];
-
-/// True if no move was told, for this reason.
-pub(super) fn is_no_move(why: &str) -> bool {
-    NO_MOVE.iter().any(|no| why.starts_with(no))
-}
 
 /// The number of offences that are written out.
 const SHOWN: usize = 5;
@@ -96,6 +88,9 @@ fn judge(evidence: &Evidence) -> Finding {
             finding.details.extend(other.details);
         }
         finding.details.extend(again(evidence, search.go));
+        let mut faults = illegal.iter().chain(&dead);
+        let came_again = faults.any(|s| came_again::came_again(evidence, s.run, s.ask, s.go));
+        let finding = came_again::noted(finding, came_again);
         let finding = finding.with("commands", runs::commands_upto(search.run, search.index));
         return figures(excuse::excused(finding, excuse::refusal(search.run, &evidence.host)));
     }
@@ -244,7 +239,7 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
     if illegal.len() > SHOWN {
         finding = finding.detail(format!("and {} more", illegal.len() - SHOWN));
     }
-    let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if is_no_move(why));
+    let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if runs::is_no_move(why));
     let in_long_game = matches!(first.run.purpose, Purpose::LongGame(_));
     finding.help(if let Some(help) = runs::writing_help(&first.ask.answer) {
         help

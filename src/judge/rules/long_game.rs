@@ -1,9 +1,8 @@
 //! Rule 7.9 at length: a game as long as the longest of the real events still gets a legal answer on one line. A
 //! failure only beyond that is advice.
 
-use super::legal_moves::is_no_move;
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
-use crate::judge::support::{excuse, one_answer, runs, wording};
+use crate::judge::support::{came_again, excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LONG_GAME, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::units::Ply;
@@ -91,7 +90,7 @@ fn judge(evidence: &Evidence) -> Finding {
             .details(runs::conversation(run, index))
             .with("commands", runs::commands_upto(run, index))
             .help(match answer {
-                Answer::Illegal { why, .. } if is_no_move(why) => {
+                Answer::Illegal { why, .. } if runs::is_no_move(why) => {
                     "have a move ready, and see that the whole line was read (a buffer of 4096 bytes holds 800 plies)"
                 }
                 Answer::Illegal { .. } => runs::writing_help(answer).unwrap_or(
@@ -106,6 +105,8 @@ fn judge(evidence: &Evidence) -> Finding {
                      positions) bigger: a real game had 340 plies"
                 }
             });
+            let finding =
+                came_again::noted(finding, came_again::came_again(evidence, run, ask, go));
             excuse::excused(finding, excuse::refusal(run, &evidence.host))
         }
     }

@@ -1,7 +1,6 @@
 //! Rule 7.9: `position startpos` and `position startpos moves …` are understood. There is no answer to
 //! `position`; what follows `go` shows which position the engine has.
 
-use super::legal_moves::is_no_move;
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
@@ -111,7 +110,7 @@ fn judge(evidence: &Evidence) -> Finding {
         }
     }
     let wrong_start = bare.iter().find(
-        |s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !is_form(why) && !is_no_move(why)),
+        |s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !is_form(why) && !runs::is_no_move(why)),
     );
     if let Some((run, index, ask, _)) =
         wrong_start.filter(|_| legal(&bare) == 0 || legal(&listed) > 0)

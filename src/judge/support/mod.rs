@@ -1,6 +1,7 @@
 //! Readings of the evidence that several rules share.
 
 pub mod allowed;
+pub(crate) mod came_again;
 pub(crate) mod complaints;
 pub(crate) mod excuse;
 pub(crate) mod host_lacks;

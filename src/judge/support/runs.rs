@@ -264,6 +264,14 @@ pub(crate) fn stderr(run: &Run) -> Vec<String> {
     run.stderr_tail.iter().skip(skip).map(|line| format!("stderr: {line}")).collect()
 }
 
+/// The beginnings of the reason where no move was told.
+const NO_MOVE: [&str; 3] = ["a word in place of a move", "the null move", "no move on the line"];
+
+/// True if no move was told, for this reason.
+pub(crate) fn is_no_move(why: &str) -> bool {
+    NO_MOVE.iter().any(|no| why.starts_with(no))
+}
+
 /// The next step where the answer is a move that is not written as in UCI, whichever it is.
 pub(crate) fn writing_help(answer: &Answer) -> Option<&'static str> {
     let Answer::Illegal { why, .. } = answer else { return None };

@@ -96,6 +96,19 @@ pub struct AskedAgain {
     pub(crate) tries: Vec<String>,
     /// The lines that were sent in the last of them, whole and in order.
     pub(crate) commands: Vec<String>,
+    /// The part that time can have had in it.
+    #[serde(skip)]
+    pub(crate) time: PartOfTime,
+}
+
+/// The part that time, and so a busy host, can have had in a fault that came again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartOfTime {
+    /// Some: it was silent, ended by itself, or was not asked on every clock.
+    #[default]
+    Some,
+    /// None: a move that is none, or a fatal signal, came on each clock.
+    None,
 }
 
 /// The opponent.

@@ -17,7 +17,7 @@ pub use capabilities::{Capabilities, LeftOut};
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess, Opener, OpenerCode};
 pub use games::{
     AskedAgain, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove,
-    LeftByProcess, PlayedGame, PlayedGames, PlayedPly, Rival,
+    LeftByProcess, PartOfTime, PlayedGame, PlayedGames, PlayedPly, Rival,
 };
 pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};

@@ -13,9 +13,9 @@ use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::probe::conversation::{self, PositionForm, Ready, Search, Session, Step};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
-use crate::judge::support::runs;
+use crate::judge::support::{came_again, runs};
 use crate::model::evidence::{
-    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, LeftByProcess, Limits, PlayedGame,
+    Ask, AskedAgain, GameEnd, GameFault, LEAST_LEFT, LeftByProcess, Limits, PartOfTime, PlayedGame,
     PlayedGames, Purpose, Question, Rival, Run,
 };
 use crate::model::game::result::GameResult;
@@ -126,10 +126,11 @@ impl Case {
         until: Instant,
         records: &mut Vec<LeftByProcess>,
     ) -> Result<AskedAgain, SandboxError> {
-        let mut again = AskedAgain { held: None, tries: Vec::new(), commands: Vec::new() };
+        let mut again = AskedAgain::default();
         let alone = ("alone", &[Vec::new()][..]);
         for (words, before) in std::iter::once(alone).chain(self.histories()) {
             let mut held = None;
+            let mut time = PartOfTime::None;
             for clock in [LEAST_CLOCK, MINUTE_CLOCK] {
                 let go = self.as_in_the_game(clock);
                 let (run, outcome) = talk(entry, limits, before, &self.last, go, until)?;
@@ -153,12 +154,15 @@ impl Case {
                     }
                 };
                 again.tries.push(format!("{words}, `{go}`: {told}"));
+                if !came_again::broke_at_any_speed(&run) {
+                    time = PartOfTime::Some;
+                }
                 if good {
                     held = Some(go.to_string());
                     break;
                 }
             }
-            again.held = held;
+            (again.held, again.time) = (held, time);
             if again.held.is_none() {
                 break;
             }

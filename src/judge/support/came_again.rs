@@ -1,0 +1,141 @@
+//! Faults that no load causes: a move that is none, or a fatal signal, which came again in fresh processes on the clocks of the
+//! event. A busy host makes a sound engine late; it makes it neither move a piece that is not there nor crash at each try.
+
+use std::time::Duration;
+
+use crate::judge::support::runs;
+use crate::model::evidence::{
+    Answer, Ask, Evidence, ExitHow, GoQuestion, LEAST_LEFT, Purpose, Run,
+};
+use crate::model::verdict::{Finding, Status};
+
+/// The key of a finding's evidence that says so.
+const KEY: &str = "came_again";
+
+/// On so much time nobody has to hurry.
+const PLENTY: Duration = Duration::from_secs(60);
+
+/// The signals that a fault of the program's own brings: SIGILL, SIGABRT, SIGFPE and SIGSEGV. (A SIGBUS may come of a disk
+/// that others filled.)
+const OF_A_FAULT: [i32; 4] = [4, 6, 8, 11];
+
+/// Notes on a failure that it came again, so that no busy host excuses it.
+pub(crate) fn noted(finding: Finding, came_again: bool) -> Finding {
+    if came_again { finding.with(KEY, true) } else { finding }
+}
+
+/// True for a failure that came again.
+pub(crate) fn is_noted(finding: &Finding) -> bool {
+    finding.status == Status::Fail && finding.evidence.contains_key(KEY)
+}
+
+/// True if a search failed in a way that is no matter of time, and did so again in fresh processes on clocks of the event,
+/// on a small one and on one with plenty of time.
+pub(crate) fn came_again(evidence: &Evidence, run: &Run, ask: &Ask, go: &GoQuestion) -> bool {
+    if !is_no_matter_of_time(run, ask) {
+        return false;
+    }
+    let again: Vec<(&Run, &Ask, &GoQuestion)> = evidence
+        .of(Purpose::Again)
+        .flat_map(|run| runs::searches(run).map(move |(_, ask, go)| (run, ask, go)))
+        .filter(|(_, _, again)| again.command == go.command)
+        .collect();
+    let on_the_events = |left: Option<Duration>| left.is_some_and(|left| left >= LEAST_LEFT);
+    let times = again.iter().filter(|(.., go)| on_the_events(go.left)).count()
+        + usize::from(on_the_events(go.left));
+    times >= 2
+        && again.iter().all(|(run, ask, _)| is_no_matter_of_time(run, ask))
+        && again.iter().any(|(.., go)| go.left.is_some_and(|left| left >= PLENTY))
+}
+
+/// The same of a question of a game: its conversation failed at a search, and in such a way.
+pub(crate) fn broke_at_any_speed(run: &Run) -> bool {
+    let bad = run.asks.iter().find(|ask| !ask.answer.is_good());
+    runs::is_up(run)
+        && bad.is_some_and(|ask| runs::is_search(ask) && is_no_matter_of_time(run, ask))
+}
+
+/// True for a move that is none, and for an end by a signal of a fault. One that told no move at all may have had no time to
+/// find one.
+fn is_no_matter_of_time(run: &Run, ask: &Ask) -> bool {
+    let exit = match &ask.answer {
+        Answer::Illegal { why, .. } => return !runs::is_no_move(why),
+        Answer::Ended(exit) => exit.or(run.ending.exit),
+        _ => return false,
+    };
+    match exit {
+        Some(ExitHow::Signal(signal)) => OF_A_FAULT.contains(&signal),
+        // A shell says so of the engine that it waited for.
+        Some(ExitHow::Status(status)) => run.crashes.iter().any(|crash| {
+            crash.at >= ask.at && crash.signal == status - 128 && OF_A_FAULT.contains(&crash.signal)
+        }),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing::{self, Build, LISTED, illegal, ms};
+    use crate::model::evidence::{FatalSignal, Question};
+
+    fn go(left: u64) -> GoQuestion {
+        GoQuestion { left: Some(ms(left)), ..testing::go("listed", LISTED, 1) }
+    }
+
+    fn asked(purpose: Purpose, left: u64, answer: Answer) -> Run {
+        let mut run = testing::run(purpose);
+        run.asks.retain(|ask| !runs::is_search(ask));
+        run.asked(Question::Go(go(left)), answer)
+    }
+
+    /// Whether it came again where these answers came on these clocks.
+    fn came(first: Answer, again: &[(u64, Answer)]) -> bool {
+        let run = asked(Purpose::Positions, 600, first);
+        let again = again.iter().map(|(left, answer)| asked(Purpose::Again, *left, answer.clone()));
+        let evidence = testing::evidence_of(std::iter::once(run).chain(again));
+        let run = &evidence.runs[0];
+        let (_, ask, go) = runs::searches(run).next().unwrap();
+        came_again(&evidence, run, ask, go)
+    }
+
+    #[test]
+    fn a_move_that_is_none_on_all_clocks_is_no_matter_of_time() {
+        let no = || illegal("bestmove d4c5", "illegal: no piece stands on d4");
+        let dies = || Answer::Ended(Some(ExitHow::Signal(11)));
+        assert!(came(no(), &[(3_000, no()), (60_000, no())]));
+        assert!(came(dies(), &[(3_000, no()), (60_000, dies())]));
+        // Once more is not enough, nor is one clock, nor one that is answered.
+        assert!(!came(no(), &[]));
+        assert!(!came(no(), &[(3_000, no())]));
+        assert!(!came(no(), &[(60_000, no())]));
+        assert!(!came(no(), &[(3_000, no()), (60_000, testing::legal("e7e5"))]));
+    }
+
+    #[test]
+    fn what_time_may_have_caused_never_comes_again() {
+        let late = [
+            Answer::Timeout,
+            illegal("bestmove 0000", "the null move"),
+            Answer::Ended(Some(ExitHow::Status(1))),
+            Answer::Ended(Some(ExitHow::Signal(9))),
+            Answer::Ended(None),
+        ];
+        let no = || illegal("bestmove d4c5", "illegal: no piece stands on d4");
+        for late in late {
+            assert!(!came(late.clone(), &[(3_000, late.clone()), (60_000, late.clone())]));
+            assert!(!came(no(), &[(3_000, late.clone()), (60_000, no())]), "{late:?}");
+        }
+    }
+
+    #[test]
+    fn a_shell_tells_the_signal_of_its_engine() {
+        let mut run = asked(Purpose::Again, 3_000, Answer::Ended(Some(ExitHow::Status(128 + 11))));
+        assert!(!broke_at_any_speed(&run), "it may end so by itself");
+        run.crashes = vec![FatalSignal { at: ms(1), by: Some(0), signal: 11 }];
+        assert!(!broke_at_any_speed(&run), "that was before the question");
+        run.crashes[0].at = ms(60_000);
+        assert!(broke_at_any_speed(&run));
+        assert!(!broke_at_any_speed(&run.not_up()));
+    }
+}
