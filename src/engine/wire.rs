@@ -179,6 +179,13 @@ impl<O: Observer> Wire<O> {
         self.buffer.get(..self.heard).unwrap_or_default()
     }
 
+    /// What it has said since its last whole line: a line without its end, which is none yet.
+    pub(crate) fn unfinished(&self) -> &[u8] {
+        let rest = self.buffer.get(self.start..self.end).unwrap_or_default();
+        // Whole lines that came too late lie there as well.
+        if self.skipping || memchr::memchr(b'\n', rest).is_some() { &[] } else { rest }
+    }
+
     /// Writes all of a text of one or more lines, and gives the moment just before.
     ///
     /// Lines that were read and not taken belong to an older question and are dropped.

@@ -273,3 +273,16 @@ fn one_that_is_yielded_to_is_heard_and_waited_for_as_any_other() {
     let silent = (Err(Silence::Timeout), Err(Silence::Stopped));
     assert_eq!(seen, (200, word("late"), word("now"), silent.0, silent.1));
 }
+
+#[test]
+fn a_line_without_its_end_can_be_looked_at_and_is_none() {
+    let (mut wire, mut far) = probe();
+    far.stdout.write_all(b"info\nbestmove e2e4").unwrap();
+    assert_eq!(line(&mut wire, soon()), word("info"));
+    let silent = line(&mut wire, Instant::now() + Duration::from_millis(20));
+    assert_eq!(silent, Err(Silence::Timeout));
+    assert_eq!(wire.unfinished(), b"bestmove e2e4");
+    far.stdout.write_all(b"\n").unwrap();
+    assert_eq!(line(&mut wire, soon()), word("bestmove e2e4"));
+    assert_eq!(wire.unfinished(), b"");
+}

@@ -267,8 +267,10 @@ fn died(dead: &[SearchInRun], first: SearchInRun) -> Finding {
         }
         _ => (
             "hangs",
-            "set up the position by its moves, send the same go, and see what never ends: it loses the game; if it merely \
-             waits for input, it lost a line: `position` and `go` can come by one read",
+            runs::line_end_help(first.ask).unwrap_or(
+                "set up the position by its moves, send the same go, and see what never ends: it loses the game; if it \
+                 merely waits for input, it lost a line: `position` and `go` can come by one read",
+            ),
         ),
     };
     Finding::fail(

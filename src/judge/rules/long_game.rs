@@ -96,10 +96,10 @@ fn judge(evidence: &Evidence) -> Finding {
                 Answer::Illegal { .. } => runs::writing_help(answer).unwrap_or(
                     "read the whole line (a buffer of 4096 bytes holds 800 plies), and count the moves in more than a byte",
                 ),
-                Answer::Timeout => {
+                Answer::Timeout => runs::line_end_help(ask).unwrap_or(
                     "where it fails after short lists as well, do first what legal-moves tells; else see what takes so long with so many moves, or never \
-                     ends: a loop over them that goes wrong, or work that grows with each of them (a real game had 340 plies)"
-                }
+                     ends: a loop over them that goes wrong, or work that grows with each of them (a real game had 340 plies)",
+                ),
                 _ => {
                     "where it fails after short lists as well, do first what legal-moves tells; else make the line buffer (at least 4096 bytes) and the history of the game (at least 512 \
                      positions) bigger: a real game had 340 plies"

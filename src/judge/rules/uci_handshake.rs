@@ -77,6 +77,8 @@ fn unanswered(evidence: &Evidence, run: &Run) -> Finding {
         .with("said", said)
         .help(if runs::said_on_stderr(run, "uciok") {
             "write `uciok` to standard output (file descriptor 1): it went to standard error"
+        } else if let Some(help) = run.asks.get(index).and_then(runs::line_end_help) {
+            help
         } else {
             "answer the line `uci` with the line `uciok`: lower case, alone on its line, ended by LF, flushed"
         });
@@ -133,6 +135,11 @@ mod tests {
         elsewhere.asks[0].other = Some("uci ok".into());
         let finding = judge(&testing::evidence_of([elsewhere]));
         assert!(finding.summary.contains("60.0 s; it said `uci ok`"), "{}", finding.summary);
+        let mut unended = silent.clone();
+        unended.asks[0].unfinished = Some("uciok".into());
+        let finding = judge(&testing::evidence_of([unended]));
+        assert!(finding.summary.ends_with("it said `uciok` without a line's end"), "{finding:?}");
+        assert!(finding.help.contains("line feed"), "{}", finding.help);
         let mut flood = silent;
         flood.asks[0].answer = Answer::Flood(Bytes(1 << 30));
         assert_eq!(judge(&testing::evidence_of([flood])).status, Status::Fail);

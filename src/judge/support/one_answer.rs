@@ -127,7 +127,7 @@ pub(crate) fn next_step(ask: &Ask, usual: &'static str) -> &'static str {
             "it ended in place of an answer: send it the commands of the conversation by hand, or under a debugger, and mend \
              what ends it"
         }
-        _ => usual,
+        _ => runs::line_end_help(ask).unwrap_or(usual),
     }
 }
 

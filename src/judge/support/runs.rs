@@ -216,8 +216,13 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
         Answer::Resigned => "`bestmove resign`".to_owned(),
         Answer::Illegal { line, why } => format!("`{line}`: {why}"),
         Answer::Timeout => {
-            let said = ask.other.as_ref().map(|line| wording::shorten(line, 80));
-            let said = said.map_or_else(String::new, |line| format!("; it said `{line}`"));
+            let (line, lacks) = match &ask.unfinished {
+                Some(line) => (Some(line), " without a line's end"),
+                None => (ask.other.as_ref(), ""),
+            };
+            let said =
+                line.map(|line| format!("; it said `{}`{lacks}", wording::shorten(line, 80)));
+            let said = said.unwrap_or_default();
             let is_last = run.asks.last().is_some_and(|last| std::ptr::eq(last, ask));
             let stopped = run.stopped.as_ref().filter(|_| is_last);
             let stopped = stopped.map_or_else(String::new, |process| {
@@ -262,6 +267,19 @@ pub(crate) fn crashes(run: &Run) -> Vec<String> {
 pub(crate) fn stderr(run: &Run) -> Vec<String> {
     let skip = run.stderr_tail.len().saturating_sub(8);
     run.stderr_tail.iter().skip(skip).map(|line| format!("stderr: {line}")).collect()
+}
+
+/// The next step where the answer came without the end of its line.
+pub(crate) fn line_end_help(ask: &Ask) -> Option<&'static str> {
+    let wanted = match &ask.question {
+        Question::Uci => "uciok",
+        Question::IsReady | Question::NewGame => "readyok",
+        Question::Go(_) => "bestmove",
+        Question::Quit | Question::EndOfInput => return None,
+    };
+    ask.unfinished.as_ref().filter(|said| said.starts_with(wanted)).map(|_| {
+        "end the line with a line feed (`\\n`), and flush it: a line without its end is no answer to any runner"
+    })
 }
 
 /// The beginnings of the reason where no move was told.
@@ -391,6 +409,19 @@ mod tests {
         // Once, also where it is among the lines that are shown.
         assert_eq!((of(2), of(4)), (1, 1));
         assert!(conversation(&testing::run(Purpose::Main), 4)[0].contains("> ucinewgame"));
+    }
+
+    #[test]
+    fn an_answer_without_a_line_feed_is_told_to_have_one() {
+        let question = || Question::Go(testing::go("startpos", "position startpos", 0));
+        let mut ask = testing::ask(question(), 0, 20_600, Answer::Timeout);
+        let run = testing::run(Purpose::Main);
+        assert_eq!(line_end_help(&ask), None);
+        (ask.other, ask.unfinished) = (Some("hm".into()), Some("> ".into()));
+        assert!(answer_words(&ask, &run).ends_with("it said `> ` without a line's end"));
+        assert_eq!(line_end_help(&ask), None, "a prompt is no answer");
+        ask.unfinished = Some("bestmove f2f3".into());
+        assert!(line_end_help(&ask).is_some_and(|help| help.contains("line feed")));
     }
 
     #[test]

@@ -130,12 +130,14 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
         ),
         (answer, _) => Cause::new(
             match ask.filter(|_| answer == Some(&Answer::Timeout)) {
-                Some(ask) if ask.other.is_some() => {
+                Some(ask) if ask.other.is_some() || ask.unfinished.is_some() => {
                     format!("no `{word}`: {}", runs::answer_words(ask, run))
                 }
                 _ => format!("no `{word}` within {limit}"),
             },
-            if run.uciok.is_none() {
+            if let Some(help) = ask.and_then(runs::line_end_help) {
+                help.to_owned()
+            } else if run.uciok.is_none() {
                 format!(
                     "answer `uci` with the line `uciok`, flushed, within {limit}; if it is unpacking or \
                      compiling that takes so long, make that cheaper (-O1, a faster packer)"

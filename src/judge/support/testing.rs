@@ -45,6 +45,7 @@ pub(crate) fn ask(question: Question, at: u64, took: u64, answer: Answer) -> Ask
         infos: 0,
         last_info: None,
         other: None,
+        unfinished: None,
     }
 }
 

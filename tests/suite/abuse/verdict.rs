@@ -112,6 +112,7 @@ impl Sound {
                 infos: 0,
                 last_info: None,
                 other: None,
+                unfinished: None,
             }];
             main.ending.how = EndHow::ByItself;
             main.ending.exit = Some(exit);

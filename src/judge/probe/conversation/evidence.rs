@@ -293,6 +293,12 @@ impl Inner {
             (Answer::Ended(_), Some(ended)) => answered.min(ended),
             _ => answered,
         };
+        // What it said before is none of its answers to `quit`.
+        let unfinished = match (&answer, &question) {
+            (_, Question::Quit | Question::EndOfInput) => &[],
+            (Answer::Timeout, _) => self.wire.unfinished().trim_ascii_start(),
+            _ => &[],
+        };
         let ask = Ask {
             set: self.set.take(),
             question,
@@ -302,6 +308,7 @@ impl Inner {
             infos: self.infos,
             last_info: self.last_info.take(),
             other: self.other.take(),
+            unfinished: (!unfinished.is_empty()).then(|| escape(unfinished, LINE)),
         };
         self.run.strained |= match &ask.answer {
             Answer::Timeout => !ask.was_cut() && !self.only_waited,

@@ -239,6 +239,20 @@ fn an_engine_that_does_not_read_takes_no_more() {
     assert_eq!(last(&over.finish()), &Answer::NotTaken);
 }
 
+/// It waits in a read of its input, and so does whoever talks to it.
+#[test]
+fn an_answer_without_the_end_of_its_line_is_told() {
+    let run = run_script("printf 'info\\nbestmove e2e4'", short_answer());
+    let ask = run.asks.iter().find(|ask| ask.answer == Answer::Timeout).unwrap();
+    assert_eq!(ask.unfinished.as_deref(), Some("bestmove e2e4"));
+    let words = crate::judge::support::runs::answer_words(ask, &run);
+    assert!(words.ends_with("; it said `bestmove e2e4` without a line's end"), "{words}");
+    // One that ends there has said it.
+    let run = run_script("printf 'bestmove e2e4'; exit 0", short_answer());
+    assert!(run.asks.iter().all(|ask| ask.unfinished.is_none()));
+    assert!(run.asks.iter().any(|ask| ask.answer == Answer::Legal("e2e4".into())));
+}
+
 #[test]
 fn quit_ignored_and_sleepers_left() {
     let short = Duration::from_millis(300);
