@@ -62,7 +62,11 @@ impl CheckChoice {
             }
         };
         let settings = Settings { allowlist_text, ..gate_settings(args, &config) };
-        let named = named(&args.entry.entries, &config);
+        let named = match &branch {
+            None => named(&args.entry.entries, &config),
+            // A link that a branch has made leads nowhere.
+            Some(_) => expanded(&args.entry.entries, &config, &|path| path.to_owned()),
+        };
         if named.is_empty() && config.entries.is_empty() && !args.dump_config {
             anyhow::bail!(NO_ENTRY);
         }
@@ -373,16 +377,66 @@ fn gate_settings(args: &CheckArgs, config: &Config) -> Settings {
 
 /// The entries behind the command line, or else behind the configuration.
 pub(super) fn named(paths: &[PathBuf], config: &Config) -> Vec<PathBuf> {
+    expanded(paths, config, &behind_a_link)
+}
+
+/// A directory of entries that is named by a link, by a path that leads into it; every other path as it is. A link that stands
+/// for one entry is left to the judge, who refuses it: `entries/*` of a shell names the links among the entries, too.
+pub(super) fn behind_a_link(path: &Path) -> PathBuf {
+    let is_link = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+    let inside = path.join("");
+    let holds_entries = || discover::entries(&inside).iter().any(|entry| *entry != inside);
+    if is_link && path.is_dir() && holds_entries() { inside } else { path.to_owned() }
+}
+
+/// The entries behind paths, each of which `followed` may lead on.
+fn expanded(
+    paths: &[PathBuf],
+    config: &Config,
+    followed: &dyn Fn(&Path) -> PathBuf,
+) -> Vec<PathBuf> {
     let listed = |path: &Path| {
         let same = |folder: &PathBuf| {
             folder.canonicalize().ok().is_some_and(|it| path.canonicalize().ok() == Some(it))
         };
         config.entries.iter().any(same)
     };
-    let of = |path: &PathBuf| match discover::all_members(path) {
-        Some(members) if listed(path) => members,
-        _ => discover::entries(path),
+    let of = |path: PathBuf| match discover::all_members(&path) {
+        Some(members) if listed(&path) => members,
+        _ => discover::entries(&path),
     };
     let paths = if paths.is_empty() { &config.entries } else { paths };
-    paths.iter().flat_map(of).collect()
+    paths.iter().map(|path| followed(path)).flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_link_that_is_named_leads_to_a_directory_of_entries_and_to_nothing_else() {
+        let top = tempfile::tempdir().unwrap();
+        let at = |name: &str| top.path().join(name);
+        for name in ["all/a/engine", "all/b/engine"] {
+            fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            fs::write(at(name), "x").unwrap();
+        }
+        for (link, target) in [("to-all", "all"), ("to-one", "all/a"), ("to-file", "all/a/engine")]
+        {
+            symlink(at(target), at(link)).unwrap();
+        }
+        symlink(at("gone"), at("to-nothing")).unwrap();
+        let named = |name: &str| named(&[at(name)], &Config::none());
+        assert_eq!(named("to-all"), [at("to-all/a"), at("to-all/b")]);
+        for left in ["to-one", "to-file", "to-nothing", "all/a"] {
+            assert_eq!(named(left), [at(left)]);
+            // (Paths that differ by a slash alone are equal, and do not read alike.)
+            assert_eq!(behind_a_link(&at(left)).as_os_str(), at(left).as_os_str());
+        }
+        // A branch may have made it.
+        let by_branch = expanded(&[at("to-all")], &Config::none(), &|path| path.to_owned());
+        assert_eq!(by_branch, [at("to-all")]);
+    }
 }

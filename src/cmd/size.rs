@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use super::choice::behind_a_link;
 use super::early_end::EarlyEnd;
 use super::watch::Watched;
 use super::{NO_ENTRY, layout_of, settings, size_apply, tell};
@@ -54,7 +55,7 @@ fn once(
     let layout = layout_of(args.entry.format);
     let mut measured = Vec::new();
     let mut outcomes = Vec::new();
-    for path in args.entry.entries.iter().flat_map(|path| discover::entries(path)) {
+    for path in args.entry.entries.iter().flat_map(|path| discover::entries(&behind_a_link(path))) {
         match judge.measure(&path) {
             Ok(entry) => {
                 outcomes.push(entry.verdict.into());
