@@ -93,7 +93,7 @@ impl Judge {
             if submission.is_whole() {
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
                 findings.extend(self.run(&read, &waivers, jobs, &mut report, progress));
-                mistaken_file::keep_only_the_mistake(&mut findings, submission);
+                mistaken_file::keep_only_the_mistake(&mut findings, submission, &report.execs);
             } else {
                 findings.extend(skipped_but(&findings, RuleId::Size));
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::files::read;
+use crate::model::evidence::{Exec, ExecOutcome, ProgramClass};
 use crate::model::rule::RuleId;
 use crate::model::text::shell_word;
 use crate::model::units::Bytes;
@@ -33,8 +34,13 @@ enum Utf16 {
 }
 
 /// Leaves the one finding that says what the file is, where nothing else can be said of it: the start has failed, and
-/// either the bytes are no program's or rule `format` has failed already.
-pub(super) fn keep_only_the_mistake(findings: &mut [Finding], submission: &Submission) {
+/// either the bytes are no program's or rule `format` has failed already. `execs` are the programs of that start: one that
+/// started some by its own words is a script, whatever else it is.
+pub(super) fn keep_only_the_mistake(
+    findings: &mut [Finding],
+    submission: &Submission,
+    execs: &[Exec],
+) {
     let status = |rule: RuleId| findings.iter().find(|one| one.rule == rule).map(|one| one.status);
     // A file that starts under its own name is an entry, whatever that name ends in.
     let by_its_name = status(RuleId::FileName) == Some(Status::Fail);
@@ -51,7 +57,11 @@ pub(super) fn keep_only_the_mistake(findings: &mut [Finding], submission: &Submi
         let failure = one.evidence.get("launch_failure");
         one.rule == RuleId::Startup && failure.is_some_and(|failure| !failure.is_null())
     });
-    if let Some(mistaken) = look(&submission.bytes, &submission.path) {
+    let mistaken = mistaken(submission).filter(|mistaken| {
+        let acted = || execs.iter().any(|exec| is_of_its_words(exec, &submission.bytes));
+        !(matches!(mistaken, Mistaken::Source(_)) && acted())
+    });
+    if let Some(mistaken) = mistaken {
         let Some(format) = findings.iter_mut().find(|one| one.rule == RuleId::Format) else {
             return;
         };
@@ -63,9 +73,9 @@ pub(super) fn keep_only_the_mistake(findings: &mut [Finding], submission: &Submi
         return;
     }
     for finding in findings {
-        let of_bytes =
+        let is_judged_by_bytes =
             matches!(finding.rule, RuleId::SingleFile | RuleId::Format | RuleId::Payload);
-        if !of_bytes && finding.status != Status::Pass && !waived(finding) {
+        if !is_judged_by_bytes && finding.status != Status::Pass && !waived(finding) {
             *finding = Finding::skipped(finding.rule, RuleId::Format);
         }
     }
@@ -86,10 +96,43 @@ pub(crate) fn hint(submission: &Submission) -> Option<String> {
 
 /// The same in two parts.
 pub(super) fn told(submission: &Submission) -> Option<(&'static str, String)> {
+    let mistaken = mistaken(submission)?;
+    Some((mistaken.is(), mistaken.help(&submission.path)))
+}
+
+/// The mistake, unless it is a script that holds a source and may be named after it.
+fn mistaken(submission: &Submission) -> Option<Mistaken> {
     let mistaken = look(&submission.bytes, &submission.path)?;
-    // A script that reads itself may be named after what it holds.
-    let reads_itself = submission.bytes.windows(2).any(|two| two == b"$0");
-    (!reads_itself).then(|| (mistaken.is(), mistaken.help(&submission.path)))
+    let holds_it = matches!(mistaken, Mistaken::Source(_)) && reads_itself(&submission.bytes);
+    (!holds_it).then_some(mistaken)
+}
+
+/// True for a script that names its own file, as a shell does: `$0`, `${0}`. An assembler's `$0x80` and `$0,` are numbers.
+fn reads_itself(bytes: &[u8]) -> bool {
+    let is_name = |rest: &[u8]| match rest {
+        [b'$', b'0', next, ..] => !(next.is_ascii_alphanumeric() || b"_,\\".contains(next)),
+        rest => rest.starts_with(b"${0") || rest == b"$0",
+    };
+    (0..bytes.len()).filter_map(|at| bytes.get(at..)).any(is_name)
+}
+
+/// True for a program that a shell was told to start by words of a script: a command of rule 7.5, one that the script made, or any that it names by its
+/// path. (A shell that reads Python may find a program called `import`.)
+fn is_of_its_words(exec: &Exec, bytes: &[u8]) -> bool {
+    let was_asked_for = matches!(exec.outcome, ExecOutcome::Ran | ExecOutcome::Denied);
+    let path = exec.asked.as_bytes();
+    was_asked_for
+        && match exec.class {
+            ProgramClass::Listed => !["sh", "dash", "bash"].contains(&&*exec.name),
+            ProgramClass::OwnProduct => true,
+            ProgramClass::Refused => {
+                path.contains(&b'/') && bytes.windows(path.len()).any(|part| part == path)
+            }
+            ProgramClass::Entry
+            | ProgramClass::Helper
+            | ProgramClass::Tolerated
+            | ProgramClass::Waived => false,
+        }
 }
 
 impl Mistaken {
@@ -182,6 +225,7 @@ fn look(bytes: &[u8], path: &Path) -> Option<Mistaken> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::submission::Mode;
 
     #[test]
     fn what_is_not_meant_for_the_machine_is_told() {
@@ -210,6 +254,48 @@ mod tests {
         }
         assert_eq!(look(&[0; 64], "engine"), None);
         assert_eq!(look(b"int main() {\0}", "engine.c"), None);
+    }
+
+    /// The findings of a file whose start failed, with the programs of that start; true if only the mistake is left.
+    fn is_only_a_mistake(text: &str, execs: &[Exec]) -> bool {
+        let submission = Submission {
+            path: "engine".into(),
+            file_name: "engine".into(),
+            bytes: text.as_bytes().into(),
+            size: Bytes::of(text.as_bytes()),
+            mode: Mode(0o755),
+            sha256: None,
+            extra: Vec::new(),
+            engines_json: None,
+        };
+        let mut findings = vec![
+            Finding::pass(RuleId::Format, "text"),
+            Finding::fail(RuleId::Startup, "it did not start"),
+            Finding::fail(RuleId::Commands, "curl"),
+        ];
+        keep_only_the_mistake(&mut findings, &submission, execs);
+        findings[2].status == Status::Skipped
+    }
+
+    #[test]
+    fn a_source_that_is_a_script_as_well_keeps_its_findings() {
+        use crate::judge::support::testing::exec;
+        const SOURCE: &str = "int main(){}\n";
+        let with = |line: &str| format!("{line}\n{SOURCE}");
+        assert!(is_only_a_mistake(SOURCE, &[]));
+        assert!(is_only_a_mistake(&with("int x;//asm(\"int $0x80;mov $0,%eax\")"), &[]));
+        for line in ["//usr/bin/cc -xc $0 -lnone;exit", "//bin/cc -xc \"${0}\";exit"] {
+            assert!(!is_only_a_mistake(&with(line), &[]), "{line}");
+        }
+        // By what it started, whatever the text looks like.
+        let sh = exec(Some(0), "sh", ProgramClass::Listed);
+        assert!(is_only_a_mistake(SOURCE, &[sh]));
+        let cc = exec(Some(0), "cc", ProgramClass::Listed);
+        assert!(!is_only_a_mistake(SOURCE, &[cc]));
+        let mut curl = exec(Some(0), "curl", ProgramClass::Refused);
+        curl.outcome = ExecOutcome::Denied;
+        assert!(is_only_a_mistake(SOURCE, std::slice::from_ref(&curl)), "no word of it");
+        assert!(!is_only_a_mistake(&with("//usr/bin/curl x||exit"), &[curl]));
     }
 
     #[test]
