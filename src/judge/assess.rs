@@ -11,13 +11,13 @@ use super::by_games;
 use super::error::CheckError;
 use super::games::before_games;
 use super::host::{Host, HostFor};
-use super::mistaken_file;
 use super::probe::{self, Gathered, ProbePlan, ProbeWaits};
 use super::read::{ReadEntry, engine_of_file, engines_json_sha256};
 use super::rules::{self, Case, Needed};
 use super::support::runs::shown_run;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
+use super::{mistaken_file, not_given};
 use crate::model::entry_report::{EntryReport, Leftover, RunSummary, StartTimes};
 use crate::model::evidence::{Capabilities, Evidence, GamesEvidence, Shell};
 use crate::model::layer_status as status;
@@ -94,6 +94,7 @@ impl Judge {
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
                 findings.extend(self.run(&read, &waivers, jobs, &mut report, progress));
                 mistaken_file::keep_only_the_mistake(&mut findings, submission, &report.execs);
+                not_given::leave_open(&mut findings, &read.payload);
             } else {
                 findings.extend(skipped_but(&findings, RuleId::Size));
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());

@@ -11,6 +11,7 @@ mod games;
 mod host;
 mod host_load;
 pub(crate) mod mistaken_file;
+mod not_given;
 pub(crate) mod other_work;
 pub mod probe;
 mod read;

@@ -87,6 +87,15 @@ impl PayloadReport {
     pub fn nothing() -> PayloadReport {
         PayloadReport { fields: Vec::new(), counts: Some(Counts::default()) }
     }
+
+    /// What counts and is given to no engine by gate4k, which starts a file alone and sets its options: words of the command,
+    /// arguments, initStrings.
+    pub(crate) fn not_given(&self) -> Vec<&str> {
+        let is_given =
+            |field: &str| field != "command" && !LISTS.iter().any(|list| field.starts_with(list));
+        let counted = self.fields.iter().filter(|field| field.counting != Counting::NotCounted);
+        counted.map(|field| field.field.as_str()).filter(|field| !is_given(field)).collect()
+    }
 }
 
 /// Counts a configuration for the entry called `file_name`, and makes the finding.
