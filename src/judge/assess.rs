@@ -192,7 +192,8 @@ impl Judge {
                 Ok(gathered) => gathered,
                 Err(error) => {
                     note_missing_layer(&mut report.layers, &error);
-                    return unconfined(&error.to_string(), next_step(&error));
+                    let step = next_step(&error, &host.facts.lowered_limits);
+                    return unconfined(&error.to_string(), &step);
                 }
             };
         progress("judging");
@@ -299,12 +300,13 @@ const NEEDS_LANDLOCK: &str =
     "judge it on a host whose kernel confines it: Linux 6.2 or newer with Landlock";
 
 /// The next step where the sandbox could not be built: of the resources of a host, its limits and its disk are not its kernel.
-fn next_step(error: &SandboxError) -> &'static str {
+/// One that ends the first process by a signal has no error of its own, so whichever limit is low (`lowered`) is named.
+fn next_step(error: &SandboxError, lowered: &[String]) -> String {
     let errno = match error {
         SandboxError::Setup { source, .. } => source.raw_os_error(),
         SandboxError::Missing { .. } => None,
     };
-    match errno {
+    let step = match errno {
         Some(libc::EMFILE) => "let gate4k open more files (`ulimit -n 4096`), and check again",
         Some(libc::ENFILE) => {
             "this machine has as many files open as it may (fs.file-max): check again with fewer --jobs, or when it has less to do"
@@ -316,8 +318,15 @@ fn next_step(error: &SandboxError) -> &'static str {
         Some(libc::ENOSPC | libc::EDQUOT) => {
             "make room on the disk that TMPDIR lies on, and check again"
         }
+        _ if !lowered.is_empty() => {
+            return format!(
+                "raise the limits of gate4k itself, which are lower here than they should be (`ulimit`): {}; and check again",
+                lowered.join(", ")
+            );
+        }
         _ => NEEDS_LANDLOCK,
-    }
+    };
+    step.to_owned()
 }
 
 /// The findings of an entry that was not run for want of a sandbox: nobody's fault, and nothing decided.
@@ -365,9 +374,18 @@ mod tests {
             path: None,
             source: std::io::Error::from_raw_os_error(errno),
         };
-        assert!(next_step(&failed(libc::EMFILE)).contains("ulimit -n"));
-        assert!(next_step(&failed(libc::ENOSPC)).contains("TMPDIR"));
-        assert_eq!(next_step(&failed(libc::ENOSYS)), NEEDS_LANDLOCK);
+        assert!(next_step(&failed(libc::EMFILE), &[]).contains("ulimit -n"));
+        assert!(next_step(&failed(libc::ENOSPC), &[]).contains("TMPDIR"));
+        assert_eq!(next_step(&failed(libc::ENOSYS), &[]), NEEDS_LANDLOCK);
+        // The first process was ended by it (SIGXFSZ), and nothing more is heard of that.
+        let ended = SandboxError::Setup {
+            step: "hearing from the first process",
+            path: None,
+            source: std::io::ErrorKind::UnexpectedEof.into(),
+        };
+        let step = next_step(&ended, &["file size 512 bytes in place of 1 GiB".to_owned()]);
+        assert!(step.contains("file size 512 bytes") && !step.contains("Landlock"), "{step}");
+        assert_eq!(next_step(&ended, &[]), NEEDS_LANDLOCK);
     }
 
     #[test]

@@ -148,12 +148,15 @@ fn no_answer(evidence: &Evidence) -> Finding {
     let Some(run) = run.filter(|run| !runs::is_up(run)) else {
         return one_answer::not_asked(RULE, evidence, "position startpos moves with 340 plies");
     };
-    Finding::undecided(
-        RULE,
-        "not tried: the fresh process for it did not start, though the measured one did",
-    )
-    .details(runs::stderr(run))
-    .help("start the engine several times at once and see why one of them fails")
+    let what = "not tried: the fresh process for it did not start, though the measured one did";
+    let finding = match excuse::refused(&run.refusals, &evidence.host) {
+        Some(refused) => {
+            Finding::undecided(RULE, format!("{what}; {}", refused.why)).help(refused.help)
+        }
+        None => Finding::undecided(RULE, what)
+            .help("start the engine several times at once and see why one of them fails"),
+    };
+    finding.details(runs::stderr(run))
 }
 
 #[cfg(test)]
@@ -240,5 +243,13 @@ mod tests {
         assert_eq!(judge(&evidence).status, Status::Undecided);
         evidence.runs[at] = long.not_up();
         assert!(judge(&evidence).summary.contains("did not start"));
+        assert!(judge(&evidence).help.starts_with("start the engine several times"));
+        // The host had no process left for it.
+        evidence.runs[at] = evidence.runs[at].clone().refused(Resource::Threads(30));
+        let finding = judge(&evidence);
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.help.contains("`ulimit -u`"), "{}", finding.help);
+        evidence.runs[at].refusals[0].what = Resource::Threads(1280);
+        assert!(!judge(&evidence).help.contains("ulimit"));
     }
 }

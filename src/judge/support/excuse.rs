@@ -252,6 +252,8 @@ fn over_limit(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
 
 /// The next step that works on this host as it is set, else the machine that is needed.
 fn help(refusals: &[Refusal], host: &HostFacts) -> String {
+    /// Fewer processes and threads than an entry gets where the host's own limit is not low.
+    const FEW: u32 = 512;
     let less = "or let the engine do with less: take smaller tables and fewer threads until the kernel grants them";
     let (mut images, mut maps, mut used): (Vec<Bytes>, Vec<Bytes>, Vec<Bytes>) = Default::default();
     for refusal in refusals {
@@ -277,6 +279,13 @@ fn help(refusals: &[Refusal], host: &HostFacts) -> String {
         );
     }
     let Some(most) = images.iter().chain(&maps).max() else {
+        let is_few = |refusal: &Refusal| matches!(refusal.what, Resource::Threads(n) if n < FEW);
+        if refusals.iter().any(is_few) {
+            return format!(
+                "let the user that gate4k runs as have more processes (`ulimit -u`), or judge it on a host as big as the event's \
+                 machine; {less}"
+            );
+        }
         return format!("judge it on a host as big as the event's machine; {less}");
     };
     let bigger = format!("judge it on a machine with more than {} of memory; {less}", most.human());
