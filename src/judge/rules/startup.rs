@@ -296,6 +296,22 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_its_own_that_it_may_not_write_has_the_wrong_mode() {
+        let path = "/tmp/tmp.mcVs6JR85X";
+        let run = testing::run(Purpose::Main).died(ExitHow::Status(126)).opened(path, true);
+        let mut run = run.stderr(&format!("/usr/bin/ld: cannot open output file {path}"));
+        run.opens[0].access = FileAccess::Write;
+        assert!(run.opens[0].own);
+        let finding = of(run.clone());
+        assert!(finding.summary.ends_with(&format!("refused to write {path}")), "{finding:?}");
+        assert!(finding.help.contains("chmod 600"), "{}", finding.help);
+        assert!(!finding.help.contains("write to a file"), "{}", finding.help);
+        // Nothing is written beside the entry, whatever mode it has.
+        run.execs[0].asked = "/tmp/entry".into();
+        assert!(of(run).help.starts_with("write to a file"));
+    }
+
+    #[test]
     fn an_option_that_ends_the_start_is_in_its_next_step() {
         let mut run = testing::run(Purpose::Main);
         run.readyok = None;

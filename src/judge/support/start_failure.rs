@@ -1,5 +1,7 @@
 //! The reason why a run did not come up: launch, end or silence, each with the next step.
 
+use std::path::Path;
+
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{complaints, paths, refused_access, runs, wording};
 use nix::errno::Errno;
@@ -224,8 +226,17 @@ fn complains_of(run: &Run, path: &str) -> bool {
 
 /// A file that it was refused to write, in words, and the next step.
 fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
+    let what = format!("after {} was refused to write {}", runs::lineage(run, open.by), open.path);
+    let entry = run.execs.first().and_then(|entry| Path::new(&entry.asked).parent());
+    let beside_entry = entry.is_some_and(|folder| Path::new(&open.path).starts_with(folder));
+    // Where it makes files the sandbox refuses none: the file has a mode of the entry's own choice.
+    if open.own && !beside_entry {
+        let help = "let the file have a mode that lets its owner write it, as `mktemp` makes it (`chmod 600 $T`), until all is written"
+            .to_owned();
+        return (what, help);
+    }
     (
-        format!("after {} was refused to write {}", runs::lineage(run, open.by), open.path),
+        what,
         "write to a file that `mktemp` makes (T=`mktemp`, then $T in place of that path), or in the current directory, and \
          remove it there: nothing can be written beside the entry, which lies alone and read-only"
             .to_owned(),
