@@ -1,4 +1,4 @@
-//! `judge4k size`: the bytes alone, at once.
+//! `gate4k size`: the bytes alone, at once.
 
 use std::io::Write;
 use std::path::PathBuf;
