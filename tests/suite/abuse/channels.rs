@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::Audit;
 
-use super::attack::Named::{Denial, Open};
+use super::attack::Named::Denial;
 use super::attack::{Attack, Control, c};
 use super::inside::{Sandboxes, run};
 use super::program::Program;
@@ -61,7 +61,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(27, "wait_moved_to_a_file").named(&[Denial("futex(FUTEX_REQUEUE)")]),
         c(27, "wait_by_new_calls").control(able),
         c(27, "machine_in_proc"),
-        c(27, "huge_page_counters").bare(&[Open("/khugepaged/full_scans")]).control(able),
+        c(27, "huge_page_counters").control(able),
         c(27, "number_of_eventfd").named(&[Denial("open(fdinfo of a process)")]),
         c(27, "number_by_shared_table").named(&[Denial("open(fdinfo of a process)")]).bare(&[]),
         c(27, "packets_of_the_machine").named(&[Denial("open(softnet_stat of a process)")]),

@@ -97,10 +97,10 @@ const PRELOADED_LIBRARY: &str = "\
 cat_() { while read -r l; do echo \"$l\"; done; }
 cat_ <<'END' >p.c
 #include <dlfcn.h>
-#include <unistd.h>
+#include <stdio.h>
 __attribute__((constructor)) static void first(void) {
     void *library = dlopen(\"liblzma.so.5\", RTLD_NOW);
-    if (library && dlsym(library, \"lzma_version_string\")) write(1, \"ESCAPED\\n\", 8);
+    if (library && dlsym(library, \"lzma_version_string\")) puts(\"ESCAPED\"), fflush(stdout);
 }
 END
 cc -shared -fPIC -o p.so p.c
