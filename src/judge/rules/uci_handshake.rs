@@ -77,10 +77,10 @@ fn unanswered(evidence: &Evidence, run: &Run) -> Finding {
         .with("said", said)
         .help(if runs::said_on_stderr(run, "uciok") {
             "write `uciok` to standard output (file descriptor 1): it went to standard error"
-        } else if let Some(help) = run.asks.get(index).and_then(runs::line_end_help) {
-            help
         } else {
-            "answer the line `uci` with the line `uciok`: lower case, alone on its line, ended by LF, flushed"
+            run.asks.get(index).and_then(runs::line_end_help).unwrap_or(
+                "answer the line `uci` with the line `uciok`: lower case, alone on its line, ended by LF, flushed",
+            )
         });
     excuse::excused(finding, excuse::refusal(run, &evidence.host))
 }
