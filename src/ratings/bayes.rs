@@ -221,9 +221,15 @@ impl Results {
             for (own, other, wins) in
                 [(*white, *black, counts.white), (*black, *white, counts.black)]
             {
-                rated[own].score += (wins + counts.draws / 2.0) / totals[own];
-                rated[own].draws += counts.draws / totals[own];
-                rated[own].opponents += counts.games() * shown(elo[other]) / totals[own];
+                rated[own].score += wins + counts.draws / 2.0;
+                rated[own].draws += counts.draws;
+                rated[own].opponents += counts.games() * shown(elo[other]);
+            }
+        }
+        // Points and draws are whole or half ones until they are divided, once.
+        for (engine, total) in rated.iter_mut().zip(&totals).filter(|(_, total)| **total > 0.0) {
+            for sum in [&mut engine.score, &mut engine.draws, &mut engine.opponents] {
+                *sum /= total;
             }
         }
         let mut list = List { rated, groups };
