@@ -247,7 +247,7 @@ pub(crate) fn main(mut all: impl Iterator<Item = Test>) -> ExitCode {
     if arguments.test_threads.is_none() {
         // Most of the time is waits for engines.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        arguments.test_threads = Some(5 * cores);
+        arguments.test_threads = Some(4 * cores);
     }
     let mut all: Vec<Test> = all.filter(|test| !test.name.starts_with(INNER)).collect();
     all.sort_by_key(|test| test.alone);
