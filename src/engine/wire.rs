@@ -179,7 +179,7 @@ impl<O: Observer> Wire<O> {
         self.buffer.get(..self.heard).unwrap_or_default()
     }
 
-    /// What it has said since its last whole line: a line without its end, which is none yet.
+    /// The bytes that it has said since its last whole line: a line without its end, which is none yet.
     pub(crate) fn unfinished(&self) -> &[u8] {
         let rest = self.buffer.get(self.start..self.end).unwrap_or_default();
         // Whole lines that came too late lie there as well.

@@ -88,7 +88,7 @@ impl PayloadReport {
         PayloadReport { fields: Vec::new(), counts: Some(Counts::default()) }
     }
 
-    /// What counts and is given to no engine by gate4k, which starts a file alone and sets its options: words of the command,
+    /// The fields that count and are given to no engine by gate4k, which starts a file alone and sets its options: words of the command,
     /// arguments, initStrings.
     pub(crate) fn not_given(&self) -> Vec<&str> {
         let is_given =

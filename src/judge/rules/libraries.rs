@@ -109,7 +109,7 @@ fn serves_program(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> bool {
         return policy.belongs_to_command(program, &open.path);
     }
     match open.opener {
-        // Who reads a library copies it.
+        // A program that reads a library copies it.
         Opener { by: OpenerCode::Reader, .. } => policy.is_read_by_command(program, &open.path),
         Opener { beside_own_code: false, .. } => policy.belongs_to_command(program, &open.path),
         // Code of the entry's own may have asked for it, unless it comes with the program or one of its modules.

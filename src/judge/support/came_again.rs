@@ -89,7 +89,7 @@ mod tests {
         run.asked(Question::Go(go(left)), answer)
     }
 
-    /// Whether it came again where these answers came on these clocks.
+    /// True if it came again where these answers came on these clocks.
     fn came(first: Answer, again: &[(u64, Answer)]) -> bool {
         let run = asked(Purpose::Positions, 600, first);
         let again = again.iter().map(|(left, answer)| asked(Purpose::Again, *left, answer.clone()));

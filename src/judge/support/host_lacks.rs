@@ -77,7 +77,7 @@ fn is_borne_out(run: &Run, name: &str, by: Complainer) -> bool {
     }
 }
 
-/// What the names of Python's interpreters begin with.
+/// The beginnings of the names of Python's interpreters.
 const PYTHON: [&str; 2] = ["python", "pypy"];
 
 /// True of a program that did not end with success.

@@ -103,7 +103,7 @@ pub struct Ask {
     /// The last line that is none of UCI's, escaped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
-    /// What it said without the end of a line by the time when it was no longer waited for, escaped.
+    /// The unfinished line that it had said by the time when it was no longer waited for, escaped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
 }

@@ -327,7 +327,7 @@ fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
     let missing = |number| Rule { number, when: When::Always, then: FilterAnswer::NoSuchCall };
     rules.extend(arch::NEW_FUTEX.map(missing));
     if namespaced {
-        // What they write stays with a file, or with HOME itself, and is no file that is found. Programs do without.
+        // Attributes stay with a file, or with HOME itself, and are no files that are found. Programs do without.
         let when = When::Always;
         let unsupported = |&number| Rule { number, when, then: FilterAnswer::NotSupported };
         rules.extend(table.attributes.iter().chain(&ATTRIBUTES_AT).map(unsupported));

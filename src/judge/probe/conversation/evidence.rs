@@ -293,7 +293,7 @@ impl Inner {
             (Answer::Ended(_), Some(ended)) => answered.min(ended),
             _ => answered,
         };
-        // What it said before is none of its answers to `quit`.
+        // Lines that it said before are no answers to `quit`.
         let unfinished = match (&answer, &question) {
             (_, Question::Quit | Question::EndOfInput) => &[],
             (Answer::Timeout, _) => self.wire.unfinished().trim_ascii_start(),
