@@ -373,15 +373,8 @@ mod tests {
             uci: uci.into(),
             used: 5,
             clocks,
-            eval: None,
-            depth: None,
-            seldepth: None,
-            nodes: None,
-            speed: None,
-            hashfull: None,
-            table_hits: None,
-            pv: String::new(),
             rules_in: (-1000, -1000),
+            ..JournalPly::default()
         })
     }
 

@@ -321,7 +321,7 @@ impl GameStarted {
 }
 
 /// A move.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct JournalPly {
     /// The game.

@@ -96,17 +96,8 @@ mod tests {
             id: "g".into(),
             number,
             uci: MOVES[number].into(),
-            used: 0,
-            clocks: [0, 0],
             eval: *eval,
-            depth: None,
-            seldepth: None,
-            nodes: None,
-            speed: None,
-            hashfull: None,
-            table_hits: None,
-            pv: String::new(),
-            rules_in: (0, 0),
+            ..JournalPly::default()
         };
         let mut plies: Vec<JournalPly> = evals.iter().enumerate().map(ply).collect();
         for number in 0..plies.len() {

@@ -147,15 +147,8 @@ impl Past {
                 uci: uci.into(),
                 used,
                 clocks: [base, base],
-                eval: None,
-                depth: None,
-                seldepth: None,
-                nodes: None,
-                speed: None,
-                hashfull: None,
-                table_hits: None,
-                pv: String::new(),
                 rules_in: (-1000, -1000),
+                ..JournalPly::default()
             }));
         }
         self.add(JournalRecord::GameFinished(GameFinished {
