@@ -2,5 +2,6 @@
 
 pub(in crate::sandbox) mod arch;
 pub(in crate::sandbox) mod call_names;
+mod rules;
 pub(in crate::sandbox) mod seccomp;
 pub(in crate::sandbox) mod stop;

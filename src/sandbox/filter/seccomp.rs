@@ -1,4 +1,4 @@
-//! The system call filter: what is refused, and what stops for the tracer.
+//! The system call filter as the kernel runs it, made of the rules.
 //!
 //! Landlock decides over files and programs; this filter covers what Landlock does not (sockets, namespaces,
 //! mounts, ptrace, bpf, io_uring, keys, `TIOCSTI` …) and makes the calls that are reported stop. A refused
@@ -16,11 +16,9 @@ use libc::{
     BPF_RET, BPF_W, sock_filter,
 };
 
-use crate::sandbox::filter::arch::{
-    self, ATTRIBUTES_AT, CLOSE_RANGE, CallTable, FILE_SETATTR, MEMFD_SECRET, OPEN_TREE_ATTR,
-    PROCESS_MADVISE, TELL_MOUNTS,
-};
-use crate::sandbox::filter::stop::{COMPAT, StoppedCall};
+use super::arch::{self, CallTable};
+use super::rules::{FilterAnswer, Rule, When, rules};
+use super::stop::{COMPAT, StoppedCall};
 
 // Offsets in struct seccomp_data.
 const NUMBER: u32 = 0;
@@ -28,100 +26,6 @@ const ARCH: u32 = 4;
 const fn argument(n: u32) -> u32 {
     16 + 8 * n
 }
-
-/// Every CLONE_NEW* flag that clone(2) can carry, and the one that makes a child which is not traced: nobody
-/// would see what it does, nor kill it at the end.
-const REFUSED_CLONES: u32 = (libc::CLONE_UNTRACED
-    | libc::CLONE_NEWNS
-    | libc::CLONE_NEWUSER
-    | libc::CLONE_NEWPID
-    | libc::CLONE_NEWNET
-    | libc::CLONE_NEWIPC
-    | libc::CLONE_NEWUTS
-    | libc::CLONE_NEWCGROUP) as u32;
-
-#[derive(Clone, Copy)]
-enum When {
-    Always,
-    /// Any of these bits of the low word of argument n.
-    Bits(u32, u32),
-    /// Of the bits of the low word of argument n, all of the first are set and none of the second.
-    Some(u32, u32, u32),
-    /// The low word of argument n is this.
-    Is(u32, u32),
-    /// The low word of argument n is not this.
-    IsNot(u32, u32),
-    /// The high word of argument n is not zero.
-    Huge(u32),
-    /// The low words of argument n and of the one after it are these.
-    Pair(u32, u32, u32),
-    /// The second byte of argument n is this: the family of an ioctl's request.
-    Family(u32, u8),
-}
-
-#[derive(Clone, Copy)]
-enum FilterAnswer {
-    Stop(StoppedCall),
-    NoSuchCall,
-    NotSupported,
-}
-
-struct Rule {
-    number: u32,
-    when: When,
-    then: FilterAnswer,
-}
-
-/// The terminal ioctls that push input into, or drive, the supervisor's terminal.
-const TIOCSTI: u32 = 0x5412;
-const TIOCLINUX: u32 = 0x541c;
-/// The ioctls of file systems (ext4 and those of all, btrfs, F2FS, bcachefs, XFS, FAT, versions): some change a file by a descriptor that may
-/// only read it (`chattr`, fs-verity), make or remove a part of a file system below a directory that is open, or leave a key with it,
-/// and Landlock is asked for none of them.
-const OF_FILE_SYSTEMS: [u8; 7] = [b'f', 0x94, 0xf5, 0xbc, b'X', b'r', b'v'];
-/// The ioctls of namespaces and of descriptors of processes. Some tell numbers of namespaces and control groups that the kernel counts
-/// from its start on; no engine needs any.
-const OF_NAMESPACES: [u8; 2] = [0xb7, 0xff];
-/// The bit of statx(2)'s mask that asks for such a number of the mount (`STATX_MNT_ID_UNIQUE`).
-const UNIQUE_MOUNT: u32 = 0x4000;
-/// The ioctls that set a descriptor's owner, as fcntl does.
-const FIOSETOWN: u32 = 0x8901;
-const SIOCSPGRP: u32 = 0x8902;
-const SO_NETNS_COOKIE: i32 = 71;
-/// A process that asks for it shares no core with another: the sibling thread of its core then stands still while it runs.
-const PR_SCHED_CORE: u32 = 62;
-/// Equal pages of all processes that ask for it become one, and each can tell: by the time of a write, and by how many there are.
-const PR_SET_MEMORY_MERGE: u32 = 67;
-const MADV_MERGEABLE: u32 = libc::MADV_MERGEABLE as u32;
-/// Makes a huge page of a file in memory, of which one byte on its way through a pipe then keeps all. Others of the kernel's ways to huge
-/// pages are the administrator's to open for such files.
-const MADV_COLLAPSE: u32 = 25;
-/// Takes the pages of a file out of memory, of one that the user owns for everybody: how long another entry's first read takes tells it.
-const MADV_PAGEOUT: u32 = libc::MADV_PAGEOUT as u32;
-/// setsockopt(2): filters of the entry's own on a socket, classic and eBPF, for itself and for its group. The kernel's room for them is
-/// one for the whole host, and the sandbox's own filter comes from there.
-const SOCKET_FILTERS: [u32; 4] = [26, 50, 51, 52];
-/// futex(2): waits at a word that another process may share, with and without a bit set and on either clock. The kernel finds who
-/// waits by the file that the word lies in, and any file will do that both may read.
-const SHARED_WAITS: [u32; 6] = [0, 9, 11, 256, 256 | 9, 256 | 11];
-/// Those that let others wait at another word instead.
-const SHARED_MOVES: [u32; 3] = [3, 4, 12];
-/// Set in the numbers of clocks that tell the processor time of a process by its number (linux/posix-timers.h).
-const CLOCK_OF_PROCESS: u32 = 1 << 31;
-/// The descriptor's owner gets a signal of the caller's choice: another way to kill.
-const F_SETOWN: u32 = 8;
-const F_SETOWN_EX: u32 = 15;
-/// fcntl's commands on things that entries share with the host and with each other: locks on files that all may read (POSIX ones in
-/// both widths, those of open files, leases), news of directories, and the pages of pipes, of which each user has so many.
-/// The last two leave a hint with the file itself, on kernels before 6.9 also on files of others.
-const SHARED_BY_FCNTL: [u32; 14] = [5, 6, 7, 12, 13, 14, 36, 37, 38, 1024, 1026, 1031, 1036, 1038];
-/// Moves pages between parts of the memory, those of files included: others can tell where they are (`MPOL_MF_MOVE`, `MPOL_MF_MOVE_ALL`).
-const MOVES_PAGES: u32 = 0x2 | 0x4;
-/// Drops a file's pages from memory, so that others can tell.
-const FADV_DONTNEED: u32 = 4;
-/// Tells whether a file's pages are in memory; drops them after use.
-const RWF_NOWAIT_DONTCACHE: u32 = 0x8 | 0x80;
-
 /// Builds the filter. `namespaced`: unix sockets, process numbers and foreign files are harmless where the
 /// namespaces are the entry's own; elsewhere they are refused. Every start has the same filter, whatever is
 /// written down of it: an entry could tell one from another by how long its calls take.
@@ -240,146 +144,6 @@ fn checks(rules: &[Rule], compat: bool) -> Vec<sock_filter> {
     code.push(ret(libc::SECCOMP_RET_ALLOW));
     code
 }
-
-fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
-    let always = |number, stop| Rule { number, when: When::Always, then: FilterAnswer::Stop(stop) };
-    let denied =
-        |number, when| Rule { number, when, then: FilterAnswer::Stop(StoppedCall::Denied) };
-    let mut rules = vec![
-        always(table.exec, StoppedCall::Exec),
-        always(table.execat, StoppedCall::ExecAt),
-        // glibc falls back to clone, whose flags can be read here.
-        Rule { number: table.clone3, when: When::Always, then: FilterAnswer::NoSuchCall },
-        denied(table.clone, When::Bits(0, REFUSED_CLONES)),
-        // A thread with descriptors of its own could hide files in memory there.
-        denied(table.clone, When::Some(0, libc::CLONE_THREAD as u32, libc::CLONE_FILES as u32)),
-        denied(CLOSE_RANGE, When::Bits(2, libc::CLOSE_RANGE_UNSHARE)),
-        denied(table.ioctl, When::Is(1, TIOCSTI)),
-        denied(table.ioctl, When::Is(1, TIOCLINUX)),
-        denied(table.ioctl, When::Is(1, FIOSETOWN)),
-        denied(table.ioctl, When::Is(1, SIOCSPGRP)),
-        denied(table.prctl, When::Is(0, libc::PR_SET_SECCOMP as u32)),
-        // A process that hides its memory from the tracer hides the files it opens and the programs it starts.
-        denied(table.prctl, When::Pair(0, libc::PR_SET_DUMPABLE as u32, 0)),
-        denied(table.prctl, When::Is(0, PR_SCHED_CORE)),
-        denied(table.prctl, When::Is(0, PR_SET_MEMORY_MERGE)),
-        denied(table.madvise, When::Is(2, MADV_MERGEABLE)),
-        denied(table.madvise, When::Is(2, MADV_COLLAPSE)),
-        denied(table.madvise, When::Is(2, MADV_PAGEOUT)),
-        denied(PROCESS_MADVISE, When::Is(3, MADV_MERGEABLE)),
-        denied(PROCESS_MADVISE, When::Is(3, MADV_COLLAPSE)),
-        denied(PROCESS_MADVISE, When::Is(3, MADV_PAGEOUT)),
-        denied(table.statx, When::Bits(3, UNIQUE_MOUNT)),
-    ];
-    rules.extend(TELL_MOUNTS.map(|number| denied(number, When::Always)));
-    rules.extend(
-        OF_FILE_SYSTEMS
-            .into_iter()
-            .chain(OF_NAMESPACES)
-            .map(|family| denied(table.ioctl, When::Family(1, family))),
-    );
-    let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
-    let socket = if namespaced { not_unix } else { When::Always };
-    rules.push(denied(table.socket, socket));
-    // A connected pair reaches nobody else, and run-times wait for their children through one (Rust's does). A pair
-    // of datagram sockets could be pointed elsewhere: of the types, only those have the second bit.
-    rules.push(denied(table.socketpair, not_unix));
-    if !namespaced {
-        rules.push(denied(table.socketpair, When::Bits(1, libc::SOCK_DGRAM as u32)));
-    }
-    rules.extend(table.always_denied.iter().copied().flatten().map(|&n| denied(n, When::Always)));
-    rules.extend([OPEN_TREE_ATTR, FILE_SETATTR].map(|number| denied(number, When::Always)));
-    // Memory that the kernel reads for its owner, and nobody else can.
-    rules.push(denied(MEMFD_SECRET, When::Always));
-    // Segments and queues that nobody has attached are memory that no process is seen to have; without an IPC namespace
-    // they would outlive the entry on the host, too. Sixteen pages that were lent to a pipe keep as many huge pages.
-    rules.extend(table.held_by_nobody.iter().map(|&number| denied(number, When::Always)));
-    // Numbers that the kernel counts on from start to start.
-    for cookie in [libc::SO_COOKIE, SO_NETNS_COOKIE] {
-        let asked = When::Pair(1, libc::SOL_SOCKET as u32, cookie as u32);
-        rules.push(denied(table.getsockopt, asked));
-    }
-    for option in SOCKET_FILTERS {
-        let set = When::Pair(1, libc::SOL_SOCKET as u32, option);
-        rules.push(denied(table.setsockopt, set));
-    }
-    let shared = table.shared_with_host.iter().copied().flatten();
-    rules.extend(shared.map(|&number| denied(number, When::Always)));
-    for command in SHARED_BY_FCNTL {
-        rules.extend(table.fcntl.iter().map(|&number| denied(number, When::Is(1, command))));
-    }
-    let advised = |&(number, place)| denied(number, When::Is(place, FADV_DONTNEED));
-    rules.extend(table.fadvise.iter().map(advised));
-    rules.push(denied(table.mbind, When::Bits(5, MOVES_PAGES)));
-    let flagged = |&number| denied(number, When::Bits(5, RWF_NOWAIT_DONTCACHE));
-    rules.extend(table.flagged_reads.iter().map(flagged));
-    // Files in memory that are on their way through a socket are held by no process.
-    rules.extend(table.sends.iter().map(|&number| denied(number, When::Always)));
-    for &number in table.futex {
-        let waits = |op| Rule {
-            number,
-            when: When::Is(1, op),
-            then: FilterAnswer::Stop(StoppedCall::SharedWait),
-        };
-        rules.extend(SHARED_WAITS.map(waits));
-        rules.extend(SHARED_MOVES.map(|op| denied(number, When::Is(1, op))));
-    }
-    let missing = |number| Rule { number, when: When::Always, then: FilterAnswer::NoSuchCall };
-    rules.extend(arch::NEW_FUTEX.map(missing));
-    if namespaced {
-        // Attributes stay with a file, or with HOME itself, and are no files that are found. Programs do without.
-        let when = When::Always;
-        let unsupported = |&number| Rule { number, when, then: FilterAnswer::NotSupported };
-        rules.extend(table.attributes.iter().chain(&ATTRIBUTES_AT).map(unsupported));
-        // The first process of the namespace is ours, and of the entry's user: the kernel would let it be changed.
-        let stop = |number, when, stop| Rule { number, when, then: FilterAnswer::Stop(stop) };
-        let first = |&number| stop(number, When::Is(0, 1), StoppedCall::Process);
-        rules.extend(table.sets.iter().map(first));
-        for &(number, user) in table.sets_second {
-            rules.push(stop(number, When::Is(1, 1), StoppedCall::ProcessSecond));
-            rules.push(stop(number, When::Is(0, user), StoppedCall::ProcessSecond));
-            // The entry may be in the group of that first process.
-            rules.push(stop(number, When::Pair(0, user - 1, 0), StoppedCall::ProcessSecond));
-        }
-    }
-    if !namespaced {
-        // Without a process namespace, the user's other processes can be reached by number.
-        let stops = |numbers: &'static [u32], stop| numbers.iter().map(move |&n| always(n, stop));
-        rules.extend(stops(table.processes, StoppedCall::Process));
-        rules.extend(stops(table.processes_second, StoppedCall::ProcessSecond));
-        rules.extend(table.clocks.iter().map(|&number| Rule {
-            number,
-            when: When::Bits(0, CLOCK_OF_PROCESS),
-            then: FilterAnswer::Stop(StoppedCall::ProcessClock),
-        }));
-        for &number in table.fcntl {
-            rules.push(denied(number, When::Is(1, F_SETOWN)));
-            rules.push(denied(number, When::Is(1, F_SETOWN_EX)));
-        }
-        // Landlock confines neither mode nor times nor attributes of files that the entry owns or may write.
-        rules.extend(table.meta.iter().flat_map(|numbers| stops(numbers, StoppedCall::Meta)));
-        rules.extend(ATTRIBUTES_AT.iter().map(|&number| denied(number, When::Always)));
-    }
-    rules.extend(
-        table
-            .paths
-            .iter()
-            .chain(table.looks)
-            .copied()
-            .flatten()
-            .map(|&(number, stop)| always(number, stop)),
-    );
-    rules.extend(
-        table.forks.iter().chain([&table.clone]).map(|&number| always(number, StoppedCall::Clone)),
-    );
-    rules.extend(table.mmap.map(|number| Rule {
-        number,
-        when: When::Huge(1),
-        then: FilterAnswer::Stop(StoppedCall::BigMap),
-    }));
-    rules
-}
-
 fn then(then: FilterAnswer, compat: bool) -> u32 {
     match then {
         FilterAnswer::Stop(stop) => {
@@ -413,7 +177,8 @@ fn ret(action: u32) -> sock_filter {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 pub(in crate::sandbox) mod tests {
-    use super::super::arch::LAST;
+    use super::super::arch::{LAST, MEMFD_SECRET};
+    use super::super::rules::{FIOSETOWN, SIOCSPGRP, TIOCSTI};
     use super::*;
 
     const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
