@@ -1,7 +1,9 @@
 //! The sandbox: the kernel enforces what an entry may touch, and every layer is reported.
 
+mod cache_makers;
 mod child;
 mod child_setup;
+mod described;
 mod failure;
 mod filter;
 mod fs;
