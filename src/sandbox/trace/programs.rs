@@ -1,6 +1,7 @@
 //! Programs: what was started, what was refused, what was looked for in PATH.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,22 @@ pub(in crate::sandbox) struct FailedStart {
     pub(in crate::sandbox) asked: PathBuf,
     /// The kernel's errno.
     pub(in crate::sandbox) error: i32,
+}
+
+/// The program that a process runs, as the kernel tells it.
+struct RunningProgram {
+    /// The file that runs; none where it cannot be looked at.
+    running: Option<FoundFile>,
+    /// True if it runs to read a script, which is what was asked for.
+    script: bool,
+    /// True for a program or a script of the entry's own.
+    own: bool,
+    /// True if it can be executed and not be read.
+    hidden: bool,
+    /// Device and inode of the entry's own product.
+    product: Option<(u64, u64)>,
+    /// That file, where it is the first of these starts.
+    file: Option<File>,
 }
 
 impl Tracer<'_> {
@@ -157,26 +174,85 @@ impl Tracer<'_> {
         {
             before.ended = Some(now);
         }
+        let program = self.look_at_running(pid, &asked);
+        // The words that the program got may be others than those that were there when it was asked for. No more of them are looked
+        // at than the first two, which tell one program of a file of many from another; a word that is cut is no program's name.
+        let got: Vec<Vec<u8>> =
+            process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect();
+        let (argv, reader_argv) = if program.script { (claimed, got) } else { (got, Vec::new()) };
+        let loaders = self.loaders(pid, program.running.as_ref(), &argv);
+        self.path_answer(by, &asked, true);
+        if tracee::is_dying(pid) {
+            // Killed before the new program's first instruction: it never ran, and what was seen of it may be half of it.
+            return;
+        }
+        let seen = SeenProgram {
+            asked,
+            inode: program.running.as_ref().map(FoundFile::inode),
+            real: program.running.map(|found| found.path),
+            argv: argv.iter().map(|a| escape(a, 200)).collect(),
+            reader_argv: reader_argv.iter().map(|a| escape(a, 200)).collect(),
+            own: program.own,
+            script: program.script,
+            starter_libraries: starter.libraries,
+        };
+        let ran = |seen| RawExec {
+            at: now,
+            pid,
+            parent,
+            by,
+            seen,
+            outcome: ExecOutcome::Ran,
+            ended: None,
+            exit: None,
+            file: None,
+            product: None,
+            own_code,
+        };
+        for seen in loaders {
+            if self.again(&seen, by, ExecOutcome::Ran, own_code).is_none() {
+                self.raw.execs.push(ran(seen));
+            }
+        }
+        let again = self.again(&seen, by, ExecOutcome::Ran, own_code);
+        if let Some(tracee) = self.tracees.get_mut(&pid) {
+            tracee.program = Some(again.unwrap_or(self.raw.execs.len()));
+            tracee.has_execed = true;
+        }
+        if program.hidden {
+            // It can be executed and not be looked at, as a file of mode 0111 is: nothing of it could be told.
+            self.denied(pid, "a program that cannot be looked at".into());
+            self.shared.kill_one(pid);
+        }
+        if again.is_some() {
+            return;
+        }
+        let (file, product) = (program.file, program.product);
+        self.raw.execs.push(RawExec { file, product, ..ran(seen) });
+    }
+
+    /// Looks at the program that a process runs since its exec of the path `asked`.
+    fn look_at_running(&mut self, pid: i32, asked: &Path) -> RunningProgram {
         let running = files::running(pid);
-        let hidden =
+        let unreadable =
             running.as_ref().is_err_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied);
         let running = running.ok();
         let inode = running.as_ref().map(FoundFile::inode);
         // The path may lead elsewhere by now. The kernel tells what runs; the path is asked for one thing only: the
         // script that an interpreter was started for.
-        let script = self.files.find(pid, &asked).filter(|found| {
+        let script = self.files.find(pid, asked).filter(|found| {
             inode.is_some_and(|inode| found.inode() != inode)
                 && found.head(2).as_deref() == Some(b"#!")
         });
         let is_own = |found: &FoundFile| self.files.made(found);
-        // Of a program that cannot be looked at, and is ended below, the path alone tells whose it is.
-        let named = || self.files.find(pid, &asked).is_some_and(|found| is_own(&found));
-        let own = script.iter().chain(&running).any(is_own) || (hidden && named());
+        // Of a program that cannot be looked at, and is ended for that, the path alone tells whose it is.
+        let named = || self.files.find(pid, asked).is_some_and(|found| is_own(&found));
+        let own = script.iter().chain(&running).any(is_own) || (unreadable && named());
         // Of a script, the product is the script and not its interpreter.
         let product = script.as_ref().or(running.as_ref()).filter(|_| own);
         let file = product.and_then(FoundFile::open);
         // Nor can it be listed with its hash.
-        let hidden = hidden || (product.is_some() && script.is_none() && file.is_none());
+        let hidden = unreadable || (product.is_some() && script.is_none() && file.is_none());
         let product = product.map(FoundFile::inode);
         let is_new = product.is_some_and(|inode| !self.products.contains(&inode));
         let has_room = self.products.len() < MOST_PRODUCTS;
@@ -186,72 +262,7 @@ impl Tracer<'_> {
         }
         let file =
             file.filter(|_| has_room && product.is_some_and(|inode| self.products.insert(inode)));
-        // The words that the program got may be others than those that were there when it was asked for. No more of them are looked
-        // at than the first two, which tell one program of a file of many from another; a word that is cut is no program's name.
-        let got: Vec<Vec<u8>> =
-            process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect();
-        let (argv, reader_argv) = if script.is_some() { (claimed, got) } else { (got, Vec::new()) };
-        let loaders = self.loaders(pid, running.as_ref(), &argv);
-        let real = running.map(|found| found.path);
-        let script = script.is_some();
-        self.path_answer(by, &asked, true);
-        if tracee::is_dying(pid) {
-            // Killed before the new program's first instruction: it never ran, and what was seen of it may be half of it.
-            return;
-        }
-        let seen = SeenProgram {
-            asked,
-            real,
-            inode,
-            argv: argv.iter().map(|a| escape(a, 200)).collect(),
-            reader_argv: reader_argv.iter().map(|a| escape(a, 200)).collect(),
-            own,
-            script,
-            starter_libraries: starter.libraries,
-        };
-        for seen in loaders {
-            if self.again(&seen, by, ExecOutcome::Ran, own_code).is_none() {
-                self.raw.execs.push(RawExec {
-                    at: now,
-                    pid,
-                    parent,
-                    by,
-                    seen,
-                    outcome: ExecOutcome::Ran,
-                    ended: None,
-                    exit: None,
-                    file: None,
-                    product: None,
-                    own_code,
-                });
-            }
-        }
-        let again = self.again(&seen, by, ExecOutcome::Ran, own_code);
-        if let Some(tracee) = self.tracees.get_mut(&pid) {
-            tracee.program = Some(again.unwrap_or(self.raw.execs.len()));
-            tracee.has_execed = true;
-        }
-        if hidden {
-            // It can be executed and not be looked at, as a file of mode 0111 is: nothing of it could be told.
-            self.denied(pid, "a program that cannot be looked at".into());
-            self.shared.kill_one(pid);
-        }
-        if again.is_some() {
-            return;
-        }
-        self.raw.execs.push(RawExec {
-            at: now,
-            pid,
-            parent,
-            by,
-            file,
-            product,
-            seen,
-            outcome: ExecOutcome::Ran,
-            ended: None,
-            exit: None,
-            own_code,
-        });
+        RunningProgram { script: script.is_some(), running, own, hidden, product, file }
     }
 
     /// Programs that the kernel has mapped beside the one that runs, because its file names them as its loader (PT_INTERP):
