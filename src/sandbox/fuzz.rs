@@ -8,7 +8,7 @@ use crate::sandbox::filter::seccomp;
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::inspect::process;
-use crate::sandbox::trace::calls::{self, PendingCall};
+use crate::sandbox::trace::calls::{self, PendingCall, PendingOpen};
 use crate::sandbox::trace::{meta, tracee};
 
 const X86_64: u32 = 0xc000_003e;
@@ -139,7 +139,8 @@ proptest! {
                 }
             }
             stop => {
-                if let Some(PendingCall::Open { path, .. }) = calls::file(pid, stop, &call) {
+                if let Some(PendingCall::Open(PendingOpen { path, .. })) = calls::file(pid, stop, &call)
+                {
                     prop_assert!(path.is_absolute() && path.as_os_str().len() <= 2 * 4096);
                 }
             }

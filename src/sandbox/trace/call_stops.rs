@@ -20,7 +20,8 @@ use crate::sandbox::inspect::files::{EntryFiles, FoundFile};
 use crate::sandbox::inspect::process::Mapping;
 use crate::sandbox::inspect::{image, process};
 use crate::sandbox::trace::calls::{
-    PendingCall, exec, file, is_library, is_of_the_host, is_shared_object, message, other_process,
+    PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, is_shared_object, message,
+    other_process,
 };
 use crate::sandbox::trace::programs::FailedStart;
 use crate::sandbox::trace::record::{
@@ -132,7 +133,7 @@ impl Tracer<'_> {
     /// A call that opens or makes a file.
     fn file(&mut self, pid: i32, stop: StoppedCall, call: &Call) -> Option<PendingCall> {
         let pending = file(pid, stop, call)?;
-        if let PendingCall::Open { path, .. } = &pending
+        if let PendingCall::Open(PendingOpen { path, .. }) = &pending
             && path.starts_with("/proc")
             && let Some(name) = process::tells_of_others(path)
         {
@@ -141,7 +142,9 @@ impl Tracer<'_> {
             return Some(PendingCall::Refused);
         }
         // Nothing in /proc can be written to, and CUDA's driver gives up where it cannot name its threads.
-        if let PendingCall::Open { path, access: FileAccess::Write, opens: true, .. } = &pending
+        if let PendingCall::Open(PendingOpen {
+            path, access: FileAccess::Write, opens: true, ..
+        }) = &pending
             && !call.compat
             && let Some((address, flags)) = match stop {
                 StoppedCall::Open => Some((call.args[0], call.args[1])),
@@ -228,7 +231,7 @@ impl Tracer<'_> {
         let error = if result < 0 { -result as i32 } else { 0 };
         let mut came_to = None;
         let opens = match &pending {
-            PendingCall::Open { opens, .. } => *opens,
+            PendingCall::Open(open) => open.opens,
             PendingCall::Unreadable | PendingCall::Nowhere => true,
             _ => false,
         };
@@ -255,55 +258,7 @@ impl Tracer<'_> {
             }
             PendingCall::Unreadable if error != libc::EFAULT => self.unrecorded(RecordPart::Paths),
             PendingCall::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
-            PendingCall::Open { path, access, creates, names_only, .. } => {
-                let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
-                if error == 0 && (creates || access == FileAccess::Write) {
-                    self.made(creates.then_some(&path), came_to.as_ref(), by);
-                }
-                // Of what does not exist, only libraries tell anything: what a program could not load.
-                let missing = error == libc::ENOENT && is_shared_object(&path);
-                if error == 0 && opens && came_to.is_none() && !tracee::is_dying(pid) {
-                    // Another thread has taken the descriptor away: nobody knows what it was.
-                    self.unrecorded(RecordPart::Paths);
-                }
-                // A refused file has no descriptor: its path is looked up where it says nothing by itself.
-                if denied && !is_of_the_host(&path) {
-                    came_to = self.files.find(pid, &path);
-                }
-                let own = match &came_to {
-                    Some(found) => self.files.made(found),
-                    None => self.files.may_hold(&path),
-                };
-                let program = !own && came_to.as_ref().is_some_and(FoundFile::is_program);
-                let path = match came_to {
-                    Some(found)
-                        if !own
-                            && found.path.is_absolute()
-                            && (denied || is_other(&self.files, pid, &path, &found)) =>
-                    {
-                        found.path
-                    }
-                    _ => path,
-                };
-                let late = !self.shared.is_auditing();
-                // A library may be loaded, and a program copied, at any time, whatever the start is for. In a start that is not
-                // watched closely, they count once they are open.
-                let used = (is_library(&path) || program) && (error == 0 || self.shared.audits());
-                // A file that it saves at its quit is as much a try to write as at its start; one start tells of it.
-                let save = denied && access == FileAccess::Write && self.shared.audits();
-                // A descriptor that only names a program is none to copy it by; who opens or starts it by that is told then.
-                let names_program = program && names_only && error == 0;
-                if (!late || used || save) && (error == 0 || denied || missing) && !names_program {
-                    let by = if late { self.first_alike(by) } else { by };
-                    let at = Instant::now();
-                    let opener = if own || missing || !is_shared_object(&path) {
-                        Opener::LOADER
-                    } else {
-                        self.opener(pid)
-                    };
-                    self.opened(RawOpen { at, by, path, own, access, denied, missing, opener });
-                }
-            }
+            PendingCall::Open(open) => self.open_ended(pid, by, open, came_to, error),
             PendingCall::Look { path } => self.path_answer(by, &path, error == 0),
             PendingCall::Map { size } if error == libc::ENOMEM => {
                 self.refused(pid, Resource::Memory(size));
@@ -329,6 +284,65 @@ impl Tracer<'_> {
             | PendingCall::Nowhere
             | PendingCall::Clone
             | PendingCall::Refused => {}
+        }
+    }
+
+    /// Writes down what came of a call on a file that a program made: the file that it came to, or the error.
+    fn open_ended(
+        &mut self,
+        pid: i32,
+        by: Option<usize>,
+        open: PendingOpen,
+        mut came_to: Option<FoundFile>,
+        error: i32,
+    ) {
+        let PendingOpen { path, access, creates, opens, names_only } = open;
+        let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
+        if error == 0 && (creates || access == FileAccess::Write) {
+            self.made(creates.then_some(&path), came_to.as_ref(), by);
+        }
+        // Of what does not exist, only libraries tell anything: what a program could not load.
+        let missing = error == libc::ENOENT && is_shared_object(&path);
+        if error == 0 && opens && came_to.is_none() && !tracee::is_dying(pid) {
+            // Another thread has taken the descriptor away: nobody knows what it was.
+            self.unrecorded(RecordPart::Paths);
+        }
+        // A refused file has no descriptor: its path is looked up where it says nothing by itself.
+        if denied && !is_of_the_host(&path) {
+            came_to = self.files.find(pid, &path);
+        }
+        let own = match &came_to {
+            Some(found) => self.files.made(found),
+            None => self.files.may_hold(&path),
+        };
+        let program = !own && came_to.as_ref().is_some_and(FoundFile::is_program);
+        let path = match came_to {
+            Some(found)
+                if !own
+                    && found.path.is_absolute()
+                    && (denied || is_other(&self.files, pid, &path, &found)) =>
+            {
+                found.path
+            }
+            _ => path,
+        };
+        let late = !self.shared.is_auditing();
+        // A library may be loaded, and a program copied, at any time, whatever the start is for. In a start that is not
+        // watched closely, they count once they are open.
+        let used = (is_library(&path) || program) && (error == 0 || self.shared.audits());
+        // A file that it saves at its quit is as much a try to write as at its start; one start tells of it.
+        let save = denied && access == FileAccess::Write && self.shared.audits();
+        // A descriptor that only names a program is none to copy it by; who opens or starts it by that is told then.
+        let names_program = program && names_only && error == 0;
+        if (!late || used || save) && (error == 0 || denied || missing) && !names_program {
+            let by = if late { self.first_alike(by) } else { by };
+            let at = Instant::now();
+            let opener = if own || missing || !is_shared_object(&path) {
+                Opener::LOADER
+            } else {
+                self.opener(pid)
+            };
+            self.opened(RawOpen { at, by, path, own, access, denied, missing, opener });
         }
     }
 

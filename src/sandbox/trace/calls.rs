@@ -17,15 +17,7 @@ pub(in crate::sandbox) enum PendingCall {
         readable: bool,
         starter: StarterCode,
     },
-    Open {
-        path: PathBuf,
-        access: FileAccess,
-        creates: bool,
-        /// True if the call returns a descriptor of the file.
-        opens: bool,
-        /// True if that descriptor surely gives nothing of the file (O_PATH).
-        names_only: bool,
-    },
+    Open(PendingOpen),
     Look {
         path: PathBuf,
     },
@@ -47,6 +39,17 @@ pub(in crate::sandbox) enum PendingCall {
     },
     /// A call that was refused; its end needs no look.
     Refused,
+}
+
+/// A call on a file, by its path.
+pub(in crate::sandbox) struct PendingOpen {
+    pub(in crate::sandbox) path: PathBuf,
+    pub(in crate::sandbox) access: FileAccess,
+    pub(in crate::sandbox) creates: bool,
+    /// True if the call returns a descriptor of the file.
+    pub(in crate::sandbox) opens: bool,
+    /// True if that descriptor surely gives nothing of the file (O_PATH).
+    pub(in crate::sandbox) names_only: bool,
 }
 
 pub(in crate::sandbox) fn is_shared_object(path: &Path) -> bool {
@@ -124,7 +127,8 @@ pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Opti
         stop != StoppedCall::OpenAt2 && flags.is_some_and(|flags| flags & libc::O_PATH as u64 != 0);
     match tracee::path(pid, dirfd, address) {
         PathArgument::Path(path) => {
-            Some(PendingCall::Open { path, access, creates, opens: flags.is_some(), names_only })
+            let opens = flags.is_some();
+            Some(PendingCall::Open(PendingOpen { path, access, creates, opens, names_only }))
         }
         PathArgument::Unreadable => Some(PendingCall::Unreadable),
         PathArgument::Nothing => Some(PendingCall::Nowhere),
