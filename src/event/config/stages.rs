@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
 
 use toml::Spanned;
 
@@ -13,6 +13,7 @@ use super::super::plan::formats::{RawFormat, chain, format as planned, ties_of};
 use super::super::schedule::BookPolicy;
 use super::super::stage::{PlacesTaken, SeatDraw, Stage, StageFormat, Updates};
 use super::super::terms::{StageTerms, plain};
+use super::super::tiebreak::TiebreakChain;
 use super::names::{self, slug};
 use super::raw_stage::{RawBooks, RawStage};
 use super::sources::{self, Events, Sources, sources};
@@ -48,6 +49,16 @@ struct Before<'a> {
     events: &'a Events,
     /// The entries that stages before have named.
     named: BTreeSet<String>,
+}
+
+impl Before<'_> {
+    /// Notes that an entry begins in a stage, by the text at `span`; it may begin in one only.
+    fn begins(&mut self, name: &str, span: Range<usize>) -> Result<(), TextMistake> {
+        if !self.named.insert(name.to_owned()) {
+            return Err((span, format!("{name} begins in a stage already")));
+        }
+        Ok(())
+    }
 }
 
 pub(super) fn read(
@@ -136,6 +147,7 @@ fn taken(
     Ok(taken)
 }
 
+/// Reads a stage, of which later ones take the places that are given.
 fn stage(
     one: RawStage,
     here: &Path,
@@ -150,132 +162,43 @@ fn stage(
     }
     let variant = variant(&one, defaults, before.entries)?;
     let known = |name: &str| before.stages.iter().position(|stage| stage.name == name);
-    let Sources { places: from, previous, tied: breaks_ties_of } =
-        sources(&one, number, known, before.events, before.entries)?;
-    for name in &previous {
-        if !before.named.insert(name.clone()) {
-            let span = one.from.as_ref().map_or(one.name.span(), Spanned::span);
-            return Err((span, format!("{name} begins in a stage already")));
-        }
+    let sources = sources(&one, number, known, before.events, before.entries)?;
+    for name in &sources.previous {
+        before.begins(name, one.from.as_ref().map_or(one.name.span(), Spanned::span))?;
     }
     let engines = engines(one.engines.as_ref(), before)?;
-    let begins = previous.len() + engines.len();
-    let goes_on = from.is_empty() && begins == 0;
-    let draw = drawn(&one, number, goes_on || !from.is_empty())?;
-    let span = one.format.span();
+    let begins = sources.previous.len() + engines.len();
+    let draw = drawn(&one, number, begins == 0 || !sources.places.is_empty())?;
     let clocks_after = clocks_after(one.format.get_ref())?;
-    let format = format(one.format)?;
-    let seats = match before.stages.last() {
-        _ if let Some(of) = breaks_ties_of => {
-            let is_alone = begins == 0;
-            contenders(&format, is_alone, &before.stages[of])
-                .map_err(|what| (span.clone(), what))?
-        }
-        Some(last) if goes_on => last.promote,
-        None if goes_on => before.entries.len(),
-        _ => from.iter().map(|(_, places)| places.len()).sum::<usize>() + begins,
-    };
-    refused(&format, seats).map_err(|what| (span.clone(), what))?;
-    let crash_limit = match &one.terms {
-        Some(terms) if terms.get_ref().crash_limit.is_some() => {
-            without_disqualification(&format)
-                .map_or(Ok(()), |why| Err((terms.span(), format!("no crash-limit here: {why}"))))?;
-            terms.get_ref().crash_limit
-        }
-        _ => defaults.crash_limit.filter(|_| without_disqualification(&format).is_none()),
-    };
-    let terms = match &one.terms {
-        Some(own) => defaults.terms.with(own.get_ref())?,
-        None => defaults.terms,
-    };
-    let policy = match (one.book_policy.as_ref().map(|policy| *policy.get_ref()), &format) {
-        (Some(RawPolicy::FirstBookless), StageFormat::Of(_)) => {
-            let span = one.book_policy.as_ref().map_or(span, Spanned::span);
-            let what = "only double-round-robins have a first one without openings; write \"each\" or \"none\"";
-            return Err((span, what.into()));
-        }
-        (Some(RawPolicy::FirstBookless), _) => BookPolicy::FirstBookless,
-        (Some(RawPolicy::Each), _) => BookPolicy::EachDouble,
-        (Some(RawPolicy::None), _) => BookPolicy::None,
-        (None, _) if one.book.is_some() || one.start_seed.is_some() => BookPolicy::EachDouble,
-        (None, _) => {
-            let what = match variant {
-                Variant::Standard => {
-                    "name the openings, book = \"FILE\", or write book-policy = \"none\""
-                }
-                _ => {
-                    "name the start positions, book = \"FILE\", or have them drawn by lot: start-seed = 7"
-                }
-            };
-            return Err((span, what.into()));
-        }
-    };
-    let without = matches!(policy, BookPolicy::None | BookPolicy::FirstBookless);
-    if let (true, Some(policy)) = (variant.is_chess960() && without, &one.book_policy) {
-        let what = "each game of Chess960 begins from a start position: book-policy = \"each\"";
-        return Err((policy.span(), what.into()));
-    }
-    let last = taken.last;
-    let (least, most) = match &format {
-        StageFormat::Of(format::Format::Playoff(playoff)) if breaks_ties_of.is_some() => {
+    let format = format(one.format.clone())?;
+    let seats =
+        seats(&format, &sources, begins, before).map_err(|what| (one.format.span(), what))?;
+    let crash_limit = crash_limit(&one, &format, defaults)?;
+    let own_terms = one.terms.as_ref().map(|own| defaults.terms.with(own.get_ref()));
+    let terms = own_terms.unwrap_or(Ok(defaults.terms))?;
+    let policy = book_policy(&one, &format, variant)?;
+    let allowed = match &format {
+        StageFormat::Of(format::Format::Playoff(playoff)) if sources.tied.is_some() => {
             let spots = playoff.spots.get() as usize;
-            (spots, spots)
+            spots..=spots
         }
-        _ => (usize::from(!taken.is_played_off), seats),
+        _ => usize::from(!taken.is_played_off)..=seats,
     };
-    let promote = match &one.promote {
-        Some(promote) => *promote.get_ref(),
-        None => last.max(least),
-    };
-    if last > most {
-        let what = format!(
-            "{} has no place {last}: {} play in it",
-            one.name.get_ref(),
-            counted(seats, "engine")
-        );
-        return Err((taken.at, what));
-    }
-    if promote < least || promote > most || promote < last {
-        let what = if promote < last {
-            format!("a later stage takes place {last} of this one; {promote} go on")
-        } else if least == most {
-            format!("{least} go on from a playoff for {}", counted(least, "spot"))
-        } else {
-            format!("from {least} to {most} of this stage's engines can go on, or win it")
-        };
-        return Err((one.promote.map_or(span, |promote| promote.span()), what));
-    }
-    let chain = match &one.tie_breaks {
-        Some(ties) => ties_of(ties)?,
-        None if matches!(&format, StageFormat::Of(format) if format.ranks()) => {
-            chain("4k", span.clone())?
-        }
-        None => {
-            let what = "what breaks ties? write tie-breaks = \"4k\", \"swiss\" or another chain, or a list of criteria";
-            return Err((span, what.into()));
-        }
-    };
-    let books = match &one.book {
-        Some(book) => RawBooks::files(book, &format, seats)?,
-        None => Vec::new(),
-    };
-    let books: Vec<PathBuf> = books.into_iter().map(|book| here.join(book)).collect();
-    let updates = one.updates.as_ref().is_some_and(|updates| *updates.get_ref());
-    if let (0, true, Some(updates)) = (number, updates, &one.updates) {
-        let what = "entries come to the first stage through the gate anyway; updates = true is for later ones";
-        return Err((updates.span(), what.into()));
-    }
+    let promote = promote(&one, taken, seats, allowed)?;
+    let chain = tie_breaks(&one, &format)?;
+    let books = one.book.as_ref().map(|book| RawBooks::files(book, &format, seats));
+    let books = books.unwrap_or(Ok(Vec::new()))?;
     let stage = Stage {
-        updates: if updates { Updates::Allowed } else { Updates::Forbidden },
+        updates: updates(&one, number)?,
         format,
-        books,
+        books: books.into_iter().map(|book| here.join(book)).collect(),
         policy,
         variant,
         start_seed: one.start_seed.map(Spanned::into_inner),
         draw,
-        from,
-        breaks_ties_of,
-        previous,
+        from: sources.places,
+        breaks_ties_of: sources.tied,
+        previous: sources.previous,
         engines,
         seats,
         chain,
@@ -291,9 +214,137 @@ fn stage(
             "a book of {} is needed, and none is named; add book = \"FILE\"",
             counted(stage.openings(), "opening")
         );
-        return Err((one.book_policy.map_or(span, |policy| policy.span()), what));
+        return Err((one.book_policy.map_or(one.format.span(), |policy| policy.span()), what));
     }
     Ok(stage)
+}
+
+/// Returns the number of engines that play in a stage in which so many begin; the error says why its format cannot be
+/// played by them.
+fn seats(
+    format: &StageFormat,
+    sources: &Sources,
+    begins: usize,
+    before: &Before<'_>,
+) -> Result<usize, String> {
+    let goes_on = sources.places.is_empty() && begins == 0;
+    let seats = match before.stages.last() {
+        _ if let Some(of) = sources.tied => contenders(format, begins == 0, &before.stages[of])?,
+        Some(last) if goes_on => last.promote,
+        None if goes_on => before.entries.len(),
+        _ => sources.places.iter().map(|(_, places)| places.len()).sum::<usize>() + begins,
+    };
+    refused(format, seats)?;
+    Ok(seats)
+}
+
+/// Reads the crash limit of a stage. The default is the event's, where the stage's format has a disqualification.
+fn crash_limit(
+    one: &RawStage,
+    format: &StageFormat,
+    defaults: &StageDefaults,
+) -> Result<Option<NonZeroU32>, TextMistake> {
+    let without = without_disqualification(format);
+    let Some(terms) = one.terms.as_ref().filter(|terms| terms.get_ref().crash_limit.is_some())
+    else {
+        return Ok(defaults.crash_limit.filter(|_| without.is_none()));
+    };
+    match without {
+        Some(why) => Err((terms.span(), format!("no crash-limit here: {why}"))),
+        None => Ok(terms.get_ref().crash_limit),
+    }
+}
+
+/// Reads which games of a stage begin from openings. The default is all of them, where the stage names their source.
+fn book_policy(
+    one: &RawStage,
+    format: &StageFormat,
+    variant: Variant,
+) -> Result<BookPolicy, TextMistake> {
+    let Some(policy) = &one.book_policy else {
+        if one.book.is_some() || one.start_seed.is_some() {
+            return Ok(BookPolicy::EachDouble);
+        }
+        let what = match variant {
+            Variant::Standard => {
+                "name the openings, book = \"FILE\", or write book-policy = \"none\""
+            }
+            _ => {
+                "name the start positions, book = \"FILE\", or have them drawn by lot: start-seed = 7"
+            }
+        };
+        return Err((one.format.span(), what.into()));
+    };
+    match (policy.get_ref(), format) {
+        (RawPolicy::FirstBookless, StageFormat::Of(_)) => {
+            let what = "only double-round-robins have a first one without openings; write \"each\" or \"none\"";
+            Err((policy.span(), what.into()))
+        }
+        (RawPolicy::FirstBookless | RawPolicy::None, _) if variant.is_chess960() => {
+            let what = "each game of Chess960 begins from a start position: book-policy = \"each\"";
+            Err((policy.span(), what.into()))
+        }
+        (RawPolicy::FirstBookless, _) => Ok(BookPolicy::FirstBookless),
+        (RawPolicy::Each, _) => Ok(BookPolicy::EachDouble),
+        (RawPolicy::None, _) => Ok(BookPolicy::None),
+    }
+}
+
+/// Reads how many go on from a stage with so many seats. The default is the fewest that are allowed and enough for the
+/// places that later stages take.
+fn promote(
+    one: &RawStage,
+    taken: Taken,
+    seats: usize,
+    allowed: RangeInclusive<usize>,
+) -> Result<usize, TextMistake> {
+    let (least, most, last) = (*allowed.start(), *allowed.end(), taken.last);
+    if last > most {
+        let what = format!(
+            "{} has no place {last}: {} play in it",
+            one.name.get_ref(),
+            counted(seats, "engine")
+        );
+        return Err((taken.at, what));
+    }
+    let promote = one.promote.as_ref().map_or(last.max(least), |promote| *promote.get_ref());
+    if promote >= last && allowed.contains(&promote) {
+        return Ok(promote);
+    }
+    let what = if promote < last {
+        format!("a later stage takes place {last} of this one; {promote} go on")
+    } else if least == most {
+        format!("{least} go on from a playoff for {}", counted(least, "spot"))
+    } else {
+        format!("from {least} to {most} of this stage's engines can go on, or win it")
+    };
+    Err((one.promote.as_ref().map_or(one.format.span(), Spanned::span), what))
+}
+
+/// Reads the tie-breaks of a stage. A format that ranks the engines itself may leave them out.
+fn tie_breaks(one: &RawStage, format: &StageFormat) -> Result<&'static TiebreakChain, TextMistake> {
+    match &one.tie_breaks {
+        Some(ties) => ties_of(ties),
+        None if matches!(format, StageFormat::Of(format) if format.ranks()) => {
+            chain("4k", one.format.span())
+        }
+        None => {
+            let what = "what breaks ties? write tie-breaks = \"4k\", \"swiss\" or another chain, or a list of criteria";
+            Err((one.format.span(), what.into()))
+        }
+    }
+}
+
+/// Reads whether engines may be updated before a stage.
+fn updates(one: &RawStage, number: usize) -> Result<Updates, TextMistake> {
+    match one.updates.as_ref().filter(|updates| *updates.get_ref()) {
+        Some(updates) if number == 0 => {
+            let what = "entries come to the first stage through the gate anyway; updates = true is for later ones";
+            Err((updates.span(), what.into()))
+        }
+        Some(_) => Ok(Updates::Allowed),
+        None => Ok(Updates::Forbidden),
+    }
 }
 
 /// The clocks that the further parts of a match have of their own.
@@ -379,9 +430,7 @@ fn engines(
                 format!("no [[entry]] or [[engine]] is called {name:?}{near}"),
             ));
         }
-        if !before.named.insert(name.clone()) {
-            return Err((raw.span(), format!("{name} begins in a stage already")));
-        }
+        before.begins(name, raw.span())?;
     }
     Ok(raw.get_ref().clone())
 }

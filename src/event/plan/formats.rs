@@ -16,7 +16,7 @@ use super::super::terms::RawClock;
 use super::super::tiebreak::{CHAINS, Criterion, TiebreakChain, TiedRest};
 use crate::model::source_place::{TextMistake, did_you_mean, read_from_tables};
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::event) enum RawFormat {
     RoundRobin(RawRoundRobin),
@@ -30,7 +30,7 @@ pub(in crate::event) enum RawFormat {
     Pairs(NonZeroU32),
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawRoundRobin {
     pub(in crate::event) doubles: Option<NonZeroU32>,
@@ -40,7 +40,7 @@ pub(in crate::event) struct RawRoundRobin {
     pub(in crate::event) order: PairOrder,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawMatch {
     pub(in crate::event) pairs: NonZeroU32,
@@ -50,7 +50,7 @@ pub(in crate::event) struct RawMatch {
     pub(in crate::event) then: Vec<RawThen>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawThen {
     pub(in crate::event) pairs: NonZeroU32,
@@ -64,7 +64,7 @@ pub(in crate::event) enum StopCondition {
     Decisive,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawSwiss {
     pub(in crate::event) rounds: NonZeroU32,
@@ -95,7 +95,7 @@ pub(in crate::event) enum BlackFirst {
     Better,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawKnockout {
     pub(in crate::event) bracket: Option<Bracket>,
@@ -117,7 +117,7 @@ pub(in crate::event) enum Bracket {
     AsDrawn,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawPlayoff {
     #[serde(default = "one")]
