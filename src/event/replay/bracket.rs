@@ -25,94 +25,127 @@ pub(super) fn knockout(
     parts: usize,
     out: &mut StageReplay,
 ) -> Vec<Vec<Id>> {
-    let mut matches: BTreeMap<(Id, Id), Vec<StageGame>> = BTreeMap::new();
-    let mut order: Vec<(Id, Id)> = Vec::new();
-    for game in stage.with_results() {
-        if !order.contains(&game.pair()) {
-            order.push(game.pair());
-        }
-    }
-    for game in stage.games.iter().filter(|game| order.contains(&game.pair())) {
-        matches.entry(game.pair()).or_default().push(*game);
-    }
+    let played = PlayedMatches::of(stage);
     if given.is_none() {
         out.notes.push("the first round gives the bracket, and agrees by that".to_owned());
     }
-    let is_given = given.is_some();
     let (skipped, format) = later(format, stage, parts);
     if skipped > 0 {
         let first = if skipped == 1 { "round".to_owned() } else { counted(skipped, "round") };
         out.notes.push(format!("there are no games of the first {first}"));
     }
-    let read = |format: &Knockout| {
-        let lay = |seats| PlacedBracket::out(format, seats, is_given, &matches, stage);
-        match &given {
-            Some(seats) => lay(seats.clone()),
-            None => {
-                let read = |absent| lay(first_round(format, absent, &order, &matches, stage));
-                let [one, other] = [Absent::Matches, Absent::Engines].map(read);
-                let odd =
-                    |laid: &PlacedBracket| (laid.absent(&matches), laid.begun_by_others(&matches));
-                if odd(&other) < odd(&one) { other } else { one }
-            }
-        }
-    };
-    let mut laid = read(&format);
-    let turned = Knockout { white_first: other_side(format.white_first), ..format.clone() };
-    let other = read(&turned);
-    if laid.begun_by_others(&matches) > 1.max(4 * other.begun_by_others(&matches)) {
-        out.compare(ComparisonKind::Colours, false, || {
-            let told = |side| match side {
-                WhiteFirst::Lower => "White first for the lower places".to_owned(),
-                WhiteFirst::Upper => "White first for the upper places".to_owned(),
-            };
-            ("the stage".to_owned(), told(format.white_first), told(turned.white_first))
-        });
-        laid = other;
-    }
-    let seated = StageSeats { seats: &laid.seats };
-    let bracket = &laid.bracket;
-    let found = |one: &Encounter| matches.get(&laid.pair(one));
-    let mut seen = Vec::new();
-    // Where the files end before the last round, that is one difference.
-    let last =
-        bracket.encounters.iter().rposition(|one| found(one).is_some()).map_or(0, |at| at + 1);
-    let (known, behind) = bracket.encounters.split_at(last);
-    let (known, behind) =
-        if behind.len() > 1 { (known, behind) } else { (&bracket.encounters[..], &[][..]) };
-    if let Some(first) = behind.first() {
-        out.compare(ComparisonKind::Matches, false, || {
-            let at = format!("from match {} on", first.number);
-            (at, "further matches".to_owned(), "there are no games of them".to_owned())
-        });
-    }
-    for one in known {
-        let (white, black) = (seated.id(one.white), seated.id(one.black));
-        let told = || format!("match {}", one.number);
-        let games = found(one);
-        out.compare(ComparisonKind::Matches, games.is_some(), || {
-            let with =
-                |id: Id| stage.meetings(order.iter().filter(|pair| pair.0 == id || pair.1 == id));
-            let played = match [white, black].into_iter().any(is_unknown) {
-                true => "there are no games of it".to_owned(),
-                false => format!("{}; {}", with(white), with(black)),
-            };
-            (told(), stage.meeting(white, black), played)
-        });
-        let Some(games) = games else { continue };
-        seen.push(seated.pair(one.white, one.black));
-        // The first game says who began; a length is a question of its own.
-        let played = PlayedMatch::of(games, white, black, &one.format);
-        played.colours(stage, out, |number| format!("{}, game {number}", told()));
-    }
-    lengths(&laid, &matches, stage, out);
-    for pair in order.iter().filter(|pair| !seen.contains(pair)) {
+    let laid = laid_out(&format, given.as_deref(), &played, out);
+    let known = up_to_last(&laid, &played, out);
+    opponents(known, &laid, &played, out);
+    lengths(&laid, &played, out);
+    let is_laid = |pair| laid.bracket.encounters.iter().any(|one| laid.pair(one) == pair);
+    for pair in played.order.iter().filter(|pair| !is_laid(**pair)) {
         out.compare(ComparisonKind::Matches, false, || {
             ("-".to_owned(), "no such match".to_owned(), stage.meeting(pair.0, pair.1))
         });
     }
-    rounds(&bracket.encounters, &seated, &order, stage, out);
-    seated.groups(bracket.places())
+    rounds(&laid, &played, out);
+    laid.seated().groups(laid.bracket.places())
+}
+
+/// The matches of a knockout that were played.
+struct PlayedMatches<'a> {
+    stage: &'a StageGames<'a>,
+    /// The games of each match by its engines.
+    games: BTreeMap<(Id, Id), Vec<StageGame>>,
+    /// The engines of each match, in the order of play.
+    order: Vec<(Id, Id)>,
+}
+
+impl<'a> PlayedMatches<'a> {
+    /// The matches of which a game has a result.
+    fn of(stage: &'a StageGames<'_>) -> PlayedMatches<'a> {
+        let mut order: Vec<(Id, Id)> = Vec::new();
+        for game in stage.with_results() {
+            if !order.contains(&game.pair()) {
+                order.push(game.pair());
+            }
+        }
+        let mut games: BTreeMap<(Id, Id), Vec<StageGame>> = BTreeMap::new();
+        for game in stage.games.iter().filter(|game| order.contains(&game.pair())) {
+            games.entry(game.pair()).or_default().push(*game);
+        }
+        PlayedMatches { stage, games, order }
+    }
+
+    /// The opponents of an engine, in words.
+    fn of_engine(&self, id: Id) -> String {
+        let own = self.order.iter().filter(|pair| pair.0 == id || pair.1 == id);
+        self.stage.meetings(own)
+    }
+}
+
+/// Lays a bracket out. That the games have White first in the other place of their matches is one difference.
+fn laid_out(
+    format: &Knockout,
+    given: Option<&[Id]>,
+    played: &PlayedMatches<'_>,
+    out: &mut StageReplay,
+) -> PlacedBracket {
+    let laid = PlacedBracket::read(format, given, played);
+    let turned = Knockout { white_first: other_side(format.white_first), ..format.clone() };
+    let other = PlacedBracket::read(&turned, given, played);
+    if laid.begun_by_others(played) <= 1.max(4 * other.begun_by_others(played)) {
+        return laid;
+    }
+    out.compare(ComparisonKind::Colours, false, || {
+        let told = |side| match side {
+            WhiteFirst::Lower => "White first for the lower places".to_owned(),
+            WhiteFirst::Upper => "White first for the upper places".to_owned(),
+        };
+        ("the stage".to_owned(), told(format.white_first), told(turned.white_first))
+    });
+    other
+}
+
+/// Returns the matches of a bracket that can be compared. Where the files end before the last round, that is one
+/// difference, and the matches after the last one that was played are left out.
+fn up_to_last<'b>(
+    laid: &'b PlacedBracket,
+    played: &PlayedMatches<'_>,
+    out: &mut StageReplay,
+) -> &'b [Encounter] {
+    let all = &laid.bracket.encounters;
+    let is_played = |one: &Encounter| played.games.contains_key(&laid.pair(one));
+    let last = all.iter().rposition(is_played).map_or(0, |at| at + 1);
+    let (known, behind) = all.split_at(last);
+    let [first, _, ..] = behind else { return all };
+    out.compare(ComparisonKind::Matches, false, || {
+        let at = format!("from match {} on", first.number);
+        (at, "further matches".to_owned(), "there are no games of them".to_owned())
+    });
+    known
+}
+
+/// Compares matches of a bracket with those that were played, and the engines with White in them.
+fn opponents(
+    known: &[Encounter],
+    laid: &PlacedBracket,
+    played: &PlayedMatches<'_>,
+    out: &mut StageReplay,
+) {
+    let (stage, seated) = (played.stage, laid.seated());
+    for one in known {
+        let (white, black) = (seated.id(one.white), seated.id(one.black));
+        let told = || format!("match {}", one.number);
+        let games = played.games.get(&laid.pair(one));
+        out.compare(ComparisonKind::Matches, games.is_some(), || {
+            let others = match [white, black].into_iter().any(is_unknown) {
+                true => "there are no games of it".to_owned(),
+                false => format!("{}; {}", played.of_engine(white), played.of_engine(black)),
+            };
+            (told(), stage.meeting(white, black), others)
+        });
+        let Some(games) = games else { continue };
+        // The first game says who began; a length is a question of its own.
+        let games = PlayedMatch::of(games, white, black, &one.format);
+        games.colours(stage, out, |number| format!("{}, game {number}", told()));
+    }
 }
 
 fn other_side(side: WhiteFirst) -> WhiteFirst {
@@ -139,30 +172,32 @@ struct PlacedBracket {
 }
 
 impl PlacedBracket {
-    fn out(
-        format: &Knockout,
-        seats: Vec<Id>,
-        is_given: bool,
-        matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
-        stage: &StageGames<'_>,
-    ) -> PlacedBracket {
-        // Games tell the places of a bracket and not who is seeded how: its lower place is taken for the lower seed.
-        let places = format.draw.places(seats.len());
-        let as_drawn = Knockout { draw: BracketDraw::AsDrawn, ..format.clone() };
-        let (format, seats) = match !is_given && places.len() == seats.len() {
-            true => (&as_drawn, places.iter().map(|seat| seats[seat.0]).collect()),
-            false => (format, seats),
+    /// The bracket with the seats that are given, else by that reading of its first round which agrees better.
+    fn read(format: &Knockout, given: Option<&[Id]>, played: &PlayedMatches<'_>) -> PlacedBracket {
+        if let Some(seats) = given {
+            return PlacedBracket::of(format, seats.to_vec(), played);
+        }
+        let read = |absent| {
+            let (format, seats) = as_drawn(format, first_round(format, absent, played));
+            PlacedBracket::of(&format, seats, played)
         };
+        let [one, other] = [Absent::Matches, Absent::Engines].map(read);
+        let odd = |laid: &PlacedBracket| (laid.absent(played), laid.begun_by_others(played));
+        if odd(&other) < odd(&one) { other } else { one }
+    }
+
+    /// The bracket with the engines on its seats, and the winners that its games give.
+    fn of(format: &Knockout, seats: Vec<Id>, played: &PlayedMatches<'_>) -> PlacedBracket {
         let seated = StageSeats { seats: &seats };
         let winner = |one: &Encounter| {
             let (white, black) = (seated.id(one.white), seated.id(one.black));
-            let games = matches.get(&seated.pair(one.white, one.black));
+            let games = played.games.get(&seated.pair(one.white, one.black));
             // Where nothing is told by the match itself, whoever plays on has won it.
             let last = games.and_then(|games| games.last()).map_or(0, |game| game.number);
             let plays_on =
-                |id: Id| stage.games.iter().any(|game| game.number > last && game.plays(id));
-            let played = games.map(|games| PlayedMatch::of(games, white, black, &one.format));
-            let is_known = played.is_some_and(|played| played.is_known());
+                |id: Id| played.stage.games.iter().any(|game| game.number > last && game.plays(id));
+            let own = games.map(|games| PlayedMatch::of(games, white, black, &one.format));
+            let is_known = own.is_some_and(|own| own.is_known());
             match (games.map_or(0, |games| lead(games, white)), plays_on(white), plays_on(black)) {
                 (lead, true, false) if !is_known || lead == 0 => Some(one.white),
                 (lead, false, true) if !is_known || lead == 0 => Some(one.black),
@@ -175,26 +210,43 @@ impl PlacedBracket {
         PlacedBracket { seats, bracket }
     }
 
+    /// The seats, with the engines on them.
+    fn seated(&self) -> StageSeats<'_> {
+        StageSeats { seats: &self.seats }
+    }
+
+    /// The engines of a match.
     fn pair(&self, one: &Encounter) -> (Id, Id) {
-        StageSeats { seats: &self.seats }.pair(one.white, one.black)
+        self.seated().pair(one.white, one.black)
     }
 
     /// The matches in which another engine than its place says had White first.
-    fn begun_by_others(&self, matches: &BTreeMap<(Id, Id), Vec<StageGame>>) -> usize {
-        let seated = StageSeats { seats: &self.seats };
+    fn begun_by_others(&self, played: &PlayedMatches<'_>) -> usize {
         let is_other = |one: &&Encounter| {
-            let first = matches.get(&self.pair(one)).and_then(|own| PlayedMatch::first_white(own));
-            first.is_some_and(|white| white != seated.id(one.white))
+            let games = played.games.get(&self.pair(one));
+            let first = games.and_then(|games| PlayedMatch::first_white(games));
+            first.is_some_and(|white| white != self.seated().id(one.white))
         };
         self.bracket.encounters.iter().filter(is_other).count()
     }
 
     /// The matches of which there are no games, and those that have no place.
-    fn absent(&self, matches: &BTreeMap<(Id, Id), Vec<StageGame>>) -> usize {
+    fn absent(&self, played: &PlayedMatches<'_>) -> usize {
         let all = &self.bracket.encounters;
-        let found = all.iter().filter(|one| matches.contains_key(&self.pair(one))).count();
-        all.len() + matches.len() - 2 * found
+        let found = all.iter().filter(|one| played.games.contains_key(&self.pair(one))).count();
+        all.len() + played.games.len() - 2 * found
     }
+}
+
+/// The format and the seats of engines on the places of a bracket. Games tell the places and not who is seeded how:
+/// the lower place is taken for the lower seed.
+fn as_drawn(format: &Knockout, seats: Vec<Id>) -> (Knockout, Vec<Id>) {
+    let places = format.draw.places(seats.len());
+    if places.len() != seats.len() {
+        return (format.clone(), seats);
+    }
+    let format = Knockout { draw: BracketDraw::AsDrawn, ..format.clone() };
+    (format, places.iter().map(|seat| seats[seat.0]).collect())
 }
 
 /// Returns the sign of the lead of `first` in a match: 1, 0 or -1.
@@ -224,13 +276,8 @@ fn is_unknown(id: Id) -> bool {
 }
 
 /// The bracket's places by the matches of the first round: those in which both play for the first time.
-fn first_round(
-    format: &Knockout,
-    absent: Absent,
-    order: &[(Id, Id)],
-    matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
-    stage: &StageGames<'_>,
-) -> Vec<Id> {
+fn first_round(format: &Knockout, absent: Absent, played: &PlayedMatches<'_>) -> Vec<Id> {
+    let PlayedMatches { stage, games: matches, order } = played;
     // Upper place first.
     let placed = |pair: &(Id, Id)| {
         let white = PlayedMatch::first_white(matches.get(pair)?)?;
@@ -310,16 +357,12 @@ fn with_byes(places: &[bool], mut matches: impl Iterator<Item = [Id; 2]>) -> Vec
 }
 
 /// Compares the lengths of the matches of each round: that all of them were of another one is one difference.
-fn lengths(
-    laid: &PlacedBracket,
-    matches: &BTreeMap<(Id, Id), Vec<StageGame>>,
-    stage: &StageGames<'_>,
-    out: &mut StageReplay,
-) {
-    let seated = StageSeats { seats: &laid.seats };
+fn lengths(laid: &PlacedBracket, matches: &PlayedMatches<'_>, out: &mut StageReplay) {
+    let seated = laid.seated();
     let kind = |one: &Encounter| (one.round, one.format.clone());
     for round in laid.bracket.encounters.chunk_by(|a, b| kind(a) == kind(b)) {
-        let played = round.iter().filter_map(|one| Some((one, matches.get(&laid.pair(one))?)));
+        let played =
+            round.iter().filter_map(|one| Some((one, matches.games.get(&laid.pair(one))?)));
         let played: Vec<(&Encounter, &Vec<StageGame>)> = played.collect();
         let Some((first, _)) = played.first() else { continue };
         let read = |format: &MatchFormat, one: &Encounter, games: &[StageGame]| {
@@ -349,24 +392,19 @@ fn lengths(
         }
         for (one, games) in &played {
             let (white, black) = (seated.id(one.white), seated.id(one.black));
-            let told = || format!("match {}: {}", one.number, stage.meeting(white, black));
+            let meeting = || matches.stage.meeting(white, black);
+            let told = || format!("match {}: {}", one.number, meeting());
             read(&one.format, one, games).length(&one.format, told, out);
         }
     }
 }
 
 /// Compares the order of the matches of each round.
-fn rounds(
-    encounters: &[Encounter],
-    seated: &StageSeats<'_>,
-    order: &[(Id, Id)],
-    stage: &StageGames<'_>,
-    out: &mut StageReplay,
-) {
-    let pair = |one: &Encounter| seated.pair(one.white, one.black);
-    for round in encounters.chunk_by(|a, b| a.round == b.round) {
+fn rounds(laid: &PlacedBracket, matches: &PlayedMatches<'_>, out: &mut StageReplay) {
+    let PlayedMatches { stage, order, .. } = matches;
+    for round in laid.bracket.encounters.chunk_by(|a, b| a.round == b.round) {
         let plan: Vec<(Id, Id)> =
-            round.iter().map(pair).filter(|pair| order.contains(pair)).collect();
+            round.iter().map(|one| laid.pair(one)).filter(|pair| order.contains(pair)).collect();
         let played: Vec<(Id, Id)> =
             order.iter().copied().filter(|pair| plan.contains(pair)).collect();
         let Some(first) = round.first().filter(|_| !plan.is_empty()) else { continue };
