@@ -75,53 +75,89 @@ pub(crate) enum ReplayError {
 pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, ReplayError> {
     let mut out = Replay { event: plan.event.clone(), ..Replay::default() };
     let mut games = assigned(plan, files, &mut out)?;
-    let Named { ids, names, misspelt } = named(&mut games);
-    let mut outcomes: BTreeMap<String, StageOutcome> = BTreeMap::new();
+    let named = named(&mut games);
+    let mut replayed =
+        ReplayedStages { plan, games: &games, named: &named, outcomes: BTreeMap::new() };
     for (number, planned) in plan.stages.iter().enumerate() {
-        let own = games.iter().enumerate().filter(|(_, game)| game.stage == number);
-        let all: Vec<StageGame> = own
-            .map(|(number, game)| StageGame {
-                white: ids[number].0,
-                black: ids[number].1,
-                result: game.recorded.game.record.ending.result,
+        let own = replayed.games_of(number);
+        if own.is_empty() {
+            out.notes.extend(replayed.pass_over(planned));
+        } else {
+            out.stages.push(replayed.stage(planned, own));
+        }
+    }
+    Ok(out)
+}
+
+/// The games of all stages, and the outcomes of the stages that were replayed.
+struct ReplayedStages<'a> {
+    plan: &'a EventPlan,
+    games: &'a [Assigned],
+    named: &'a Named,
+    /// The outcomes by the names of the stages.
+    outcomes: BTreeMap<String, StageOutcome>,
+}
+
+/// A stage whose ties another one breaks.
+struct TiedStage<'a> {
+    name: &'a str,
+    outcome: StageOutcome,
+    /// The engines that are level for the spots of a playoff; none in any other format.
+    level: LevelForSpots,
+}
+
+impl<'a> ReplayedStages<'a> {
+    /// The games of a stage by its number, with the engines by their ids.
+    fn games_of(&self, stage: usize) -> Vec<StageGame> {
+        let own = self.games.iter().zip(&self.named.ids).enumerate();
+        let own = own.filter(|(_, (game, _))| game.stage == stage);
+        own.map(|(number, (game, &(white, black)))| {
+            let record = &game.recorded.game.record;
+            StageGame {
+                white,
+                black,
+                result: record.ending.result,
                 at: game.recorded.game.round,
                 tag: game.recorded.tag,
                 part: game.part,
                 number,
-                moves: moves_sum(&game.recorded.game.record),
-                crashed: game
-                    .recorded
-                    .game
-                    .record
-                    .ending
-                    .crashed()
-                    .map(|side| side.fold_wb(ids[number].0, ids[number].1)),
+                moves: moves_sum(record),
+                crashed: record.ending.crashed().map(|side| side.fold_wb(white, black)),
                 began: game.recorded.began.as_deref().and_then(read::moment),
-            })
-            .collect();
-        let before = planned.tied.as_ref().and_then(|of| Some((of, outcomes.get(of)?.clone())));
-        let level = match (&planned.format, &before) {
-            (Format::Playoff(format), Some((_, before))) => {
-                before.level_for(format.spots.get() as usize)
             }
+        })
+        .collect()
+    }
+
+    /// The stage whose ties a stage breaks, where that one has an outcome.
+    fn tied(&self, planned: &'a PlannedStage) -> Option<TiedStage<'a>> {
+        let name = planned.tied.as_ref()?;
+        let outcome = self.outcomes.get(name)?.clone();
+        let level = match &planned.format {
+            Format::Playoff(format) => outcome.level_for(format.spots.get() as usize),
             _ => LevelForSpots::default(),
         };
-        if all.is_empty() {
-            let mut note = format!("there are no games of {}", planned.name);
-            if let Some((_, before)) = before {
-                // Points tell who goes on, or whatever broke the tie there.
-                let tied: Vec<&str> = level.tied.iter().map(|id| names[id.0].as_str()).collect();
-                outcomes.insert(planned.name.clone(), before);
-                if tied.is_empty() {
-                    continue;
-                }
-                note = format!("{note}, for which {} are level", tied.join(", "));
-            }
-            out.notes.push(note);
-            continue;
+        Some(TiedStage { name, outcome, level })
+    }
+
+    /// Gives a stage without games the outcome of the one whose ties it breaks. Returns a note, unless no game was due.
+    fn pass_over(&mut self, planned: &'a PlannedStage) -> Option<String> {
+        let note = format!("there are no games of {}", planned.name);
+        let Some(TiedStage { outcome, level, .. }) = self.tied(planned) else { return Some(note) };
+        // Points tell who goes on, or whatever broke the tie there.
+        self.outcomes.insert(planned.name.clone(), outcome);
+        if level.tied.is_empty() {
+            return None;
         }
+        let tied: Vec<&str> = level.tied.iter().map(|id| self.named.names[id.0].as_str()).collect();
+        Some(format!("{note}, for which {} are level", tied.join(", ")))
+    }
+
+    /// Compares the games of a stage with its format, and keeps the outcome for the stages after it.
+    fn stage(&mut self, planned: &'a PlannedStage, own: Vec<StageGame>) -> StageReplay {
+        let tied = self.tied(planned);
         let tags = if planned.format.ranks() { TagUse::Numbers } else { TagUse::Places };
-        let (stage, notes) = StageGames::new(all, &names, tags);
+        let (stage, notes) = StageGames::new(own, &self.named.names, tags);
         let stage = stage.with_crash_limit(planned.terms.crash_limit);
         let mut told = StageReplay {
             stage: planned.name.clone(),
@@ -130,73 +166,56 @@ pub(crate) fn replay(plan: &EventPlan, files: &[PathBuf]) -> Result<Replay, Repl
             notes,
             ..StageReplay::default()
         };
-        for game in &stage.games {
-            if let Some((white, black)) = misspelt.get(&game.number) {
-                let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
-                told.differ(
-                    ComparisonKind::Pairs,
-                    at,
-                    stage.told(game),
-                    format!("{white} – {black}"),
-                );
-            }
+        self.named.tell_misspelt(&stage, &mut told);
+        let ranked = promotions(planned, &stage, &self.outcomes, &mut told);
+        if let Some(tied) = &tied {
+            promotions::playoff(&tied.level, tied.name, &stage, &mut told);
         }
-        let ranked = promotions(planned, &stage, &outcomes, &mut told);
-        if let Some((of, _)) = &before {
-            promotions::playoff(&level, of, &stage, &mut told);
-        }
-        let given = seats(plan, planned, &stage, &games, ranked, &mut told);
+        let given = seats(self.plan, planned, &stage, self.games, ranked, &mut told);
         // An engine that was promoted and does not play has no seat: the games tell those of the others.
         let given =
             given.filter(|ids| BTreeSet::from_iter(ids) == BTreeSet::from_iter(&stage.roster()));
-        let taken = level.through.len();
+        let taken = tied.as_ref().map_or(0, |tied| tied.level.through.len());
         let with = |given: Option<Vec<Id>>| compared(planned, &stage, taken, given, told.clone());
-        let compared = match (given, own_seeds(plan, planned, &stage)) {
+        let compared = match (given, own_seeds(self.plan, planned, &stage)) {
             // The games tell the seats, unless the file's own seeds explain them as well.
-            (None, Some(seeds)) => {
-                let (own, played) = (with(Some(seeds)), with(None));
-                if own.told.differences.len() <= played.told.differences.len() {
-                    own
-                } else {
-                    played
-                }
-            }
+            (None, Some(seeds)) => with(Some(seeds)).unless_nearer(with(None)),
             (given, _) => with(given),
         };
         let Compared { mut told, byes, places } = compared;
-        variants(planned, &stage, &games, &mut told);
-        let unfinished = stage.games.iter().filter(|game| game.result == GameResult::Unfinished);
-        let unfinished: Vec<StageGame> = unfinished.copied().collect();
-        if !unfinished.is_empty() {
-            let games = counted(unfinished.len(), "game");
-            let verb = if unfinished.len() == 1 { "has" } else { "have" };
-            let list = stage.list(&unfinished);
-            told.notes
-                .push(format!("{games} {verb} no result; without one nothing counts: {list}"));
-        }
-        let is_incomplete = !unfinished.is_empty()
-            || told
-                .counts
-                .iter()
-                .any(|count| count.kind == ComparisonKind::Games && count.agree < count.of);
+        variants(planned, &stage, self.games, &mut told);
+        let is_incomplete = note_unfinished(&stage, &mut told) || told.lacks_games();
         let groups = match places {
             Some(places) => {
                 bracket_table(&places, &stage, &mut told);
                 places
             }
-            None => table(planned, &stage, &games, &byes, &mut told),
+            None => table(planned, &stage, self.games, &byes, &mut told),
         };
         // Of a match or a playoff that its games do not decide nobody is known to have come.
         if !groups.is_empty() {
-            let outcome = match before {
-                Some((_, before)) => before.after_playoff(&level.through, groups),
+            let outcome = match tied {
+                Some(tied) => tied.outcome.after_playoff(&tied.level.through, groups),
                 None => StageOutcome { level: by_points(&stage, &told), groups, is_incomplete },
             };
-            outcomes.insert(planned.name.clone(), outcome);
+            self.outcomes.insert(planned.name.clone(), outcome);
         }
-        out.stages.push(told);
+        told
     }
-    Ok(out)
+}
+
+/// Notes the games without a result. Returns true if there are some.
+fn note_unfinished(stage: &StageGames<'_>, out: &mut StageReplay) -> bool {
+    let unfinished = stage.games.iter().filter(|game| game.result == GameResult::Unfinished);
+    let unfinished: Vec<StageGame> = unfinished.copied().collect();
+    if unfinished.is_empty() {
+        return false;
+    }
+    let games = counted(unfinished.len(), "game");
+    let verb = if unfinished.len() == 1 { "has" } else { "have" };
+    let list = stage.list(&unfinished);
+    out.notes.push(format!("{games} {verb} no result; without one nothing counts: {list}"));
+    true
 }
 
 /// A stage that was compared with its format.
@@ -206,6 +225,14 @@ struct Compared {
     byes: Vec<PlayedBye>,
     /// The places that the format itself gives.
     places: Option<Vec<Vec<Id>>>,
+}
+
+impl Compared {
+    /// Returns this comparison, or another one of the same stage where that has fewer differences.
+    fn unless_nearer(self, other: Compared) -> Compared {
+        let differences = |one: &Compared| one.told.differences.len();
+        if differences(&other) < differences(&self) { other } else { self }
+    }
 }
 
 /// Compares a stage with its format, in which so many spots are taken without a game.
@@ -274,6 +301,19 @@ struct Named {
     names: Vec<String>,
     /// The names of White and Black of games in which one is misspelt.
     misspelt: BTreeMap<usize, (String, String)>,
+}
+
+impl Named {
+    /// Tells the games of a stage in which a name is misspelt.
+    fn tell_misspelt(&self, stage: &StageGames<'_>, out: &mut StageReplay) {
+        for game in &stage.games {
+            if let Some((white, black)) = self.misspelt.get(&game.number) {
+                let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
+                let played = format!("{white} – {black}");
+                out.differ(ComparisonKind::Pairs, at, stage.told(game), played);
+            }
+        }
+    }
 }
 
 /// Gives each engine one name and each game its two engines.

@@ -152,4 +152,10 @@ impl StageReplay {
     ) {
         self.differences.push(Difference { kind, at, expected, played });
     }
+
+    /// True if a game is missing that the format makes due, or one is there that it does not.
+    pub(super) fn lacks_games(&self) -> bool {
+        let is_of_games = |count: &&Count| count.kind == ComparisonKind::Games;
+        self.counts.iter().filter(is_of_games).any(|count| count.agree < count.of)
+    }
 }
