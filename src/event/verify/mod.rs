@@ -12,12 +12,11 @@ use shakmaty::Chess;
 
 use super::conduct::tables;
 use super::config::EventConfig;
-use super::draw;
-use super::journal::record::{GameStarted, Interrupted, JournalPly, JournalRecord, StageFinished};
+use super::journal::record::{GameStarted, Interrupted, JournalHeader, JournalPly, JournalRecord};
 use super::journal::{self, JournalError};
 use super::journal_games;
 use super::ledger::{Ledger, StageState};
-use super::stage::{Stage, Updates};
+use super::stage::Stage;
 use crate::game::tables::Tables;
 use crate::model::game::ending::GameEnding;
 
@@ -67,11 +66,13 @@ const OTHER_FILE: &str = "the event file is not the one it was begun with";
 pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     let mut found = Verified::default();
     let mut ledger = Ledger::default();
-    let mut open: BTreeMap<String, ToldGame> = BTreeMap::new();
+    let mut open = ToldGames::new();
     let mut openings = Openings::new();
     let at_hand = TablesAtHand { config, opened: OnceCell::new() };
     let torn = journal::read(&config.journal, &mut |line, mut record| {
         found.records += 1;
+        found.moves += usize::from(matches!(record, JournalRecord::Ply(_)));
+        found.games += usize::from(matches!(record, JournalRecord::GameFinished(_)));
         let mut check = RecordCheck {
             config,
             ledger: &ledger,
@@ -80,91 +81,7 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
             line,
             found: &mut found.wrong,
         };
-        match &record {
-            JournalRecord::Header(header) if !config.admits_otherwise(&header.settings) => {
-                check.wrong(OTHER_FILE.into());
-            }
-            JournalRecord::Header(header) if header.previous != config.previous => {
-                check.wrong(
-                    "the journals of the events before are not those it was begun with".into(),
-                );
-            }
-            JournalRecord::StageStarted(started) => {
-                check.ratings(started);
-                let drawn = draw::drawn(config, &ledger, started.stage);
-                if (&drawn.seats, &drawn.through, &drawn.level)
-                    != (&started.seats, &started.through, &started.level)
-                {
-                    check.wrong(format!(
-                        "those who play in {} do not follow from the stages before",
-                        started.name
-                    ));
-                }
-            }
-            JournalRecord::Bye(bye) => check.bye(bye),
-            JournalRecord::GameStarted(started) => {
-                let due = check.due(started);
-                check.start(started, due);
-                check.opening(started, due);
-                check.attempt(started, open.get(&started.id));
-                let told = open.entry(started.id.clone()).or_insert_with(|| ToldGame {
-                    started: started.clone(),
-                    plies: Vec::new(),
-                    clocks: started.clocks,
-                    ruling: None,
-                });
-                told.clocks = started.clocks;
-                told.ruling = None;
-            }
-            JournalRecord::Ply(ply) => {
-                found.moves += 1;
-                if let Some(told) = open.get_mut(&ply.id) {
-                    check.clock(told, ply);
-                    told.plies.push(ply.clone());
-                }
-            }
-            JournalRecord::Interrupted(ruling) => {
-                check.ruling(ruling);
-                if let Some(told) = open.get_mut(&ruling.id) {
-                    told.ruling = Some(ruling.clone());
-                    if ruling.begins_anew {
-                        told.plies.clear();
-                    }
-                }
-            }
-            JournalRecord::GameFinished(game) => {
-                found.games += 1;
-                if let Some(told) = open.remove(&game.id) {
-                    check.game(&told, game);
-                }
-            }
-            JournalRecord::Annulled(annulled) => {
-                open.remove(&annulled.id);
-            }
-            JournalRecord::Withdrawn(withdrawn) => {
-                open.retain(|id, _| !withdrawn.broken_off.contains(id));
-                check.withdrawal(withdrawn);
-            }
-            JournalRecord::Decision(decision) => check.decision(decision),
-            JournalRecord::StageFinished(outcome) => check.stage(outcome),
-            JournalRecord::Update(update) => {
-                let stage = config.stages.get(update.stage);
-                if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
-                    check.wrong(format!(
-                        "{} was updated before a stage that forbids it",
-                        update.entry
-                    ));
-                }
-            }
-            JournalRecord::EventFinished { winner, shared } => {
-                let last = ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
-                let won = last.map(StageFinished::winners).unwrap_or_default();
-                if !won.iter().eq(std::iter::once(winner).chain(shared)) {
-                    check.wrong(format!("{winner} did not win the last stage"));
-                }
-            }
-            _ => {}
-        }
+        check.record(&record, &mut open);
         if let JournalRecord::GameFinished(game) = &mut record
             && journal_games::opening(game.start.as_deref(), &game.moves).is_none()
         {
@@ -187,6 +104,9 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     Ok(found)
 }
 
+/// The games under way by their ids.
+type ToldGames = BTreeMap<String, ToldGame>;
+
 /// The opening of each encounter of a stage, with the first game that had it: stage, double round robin, both engines.
 type Openings = HashMap<(usize, u32, [usize; 2]), (String, String)>;
 
@@ -201,6 +121,76 @@ struct RecordCheck<'a> {
 }
 
 impl<'a> RecordCheck<'a> {
+    /// Checks a record, and keeps the games under way as it leaves them.
+    fn record(&mut self, record: &JournalRecord, open: &mut ToldGames) {
+        match record {
+            JournalRecord::Header(header) => self.header(header),
+            JournalRecord::StageStarted(started) => {
+                self.ratings(started);
+                self.draw(started);
+            }
+            JournalRecord::Bye(bye) => self.bye(bye),
+            JournalRecord::GameStarted(started) => self.game_started(started, open),
+            JournalRecord::Ply(ply) => {
+                if let Some(told) = open.get_mut(&ply.id) {
+                    self.clock(told, ply);
+                    told.plies.push(ply.clone());
+                }
+            }
+            JournalRecord::Interrupted(ruling) => {
+                self.ruling(ruling);
+                if let Some(told) = open.get_mut(&ruling.id) {
+                    told.ruling = Some(ruling.clone());
+                    if ruling.begins_anew {
+                        told.plies.clear();
+                    }
+                }
+            }
+            JournalRecord::GameFinished(game) => {
+                if let Some(told) = open.remove(&game.id) {
+                    self.game(&told, game);
+                }
+            }
+            JournalRecord::Annulled(annulled) => {
+                open.remove(&annulled.id);
+            }
+            JournalRecord::Withdrawn(withdrawn) => {
+                open.retain(|id, _| !withdrawn.broken_off.contains(id));
+                self.withdrawal(withdrawn);
+            }
+            JournalRecord::Decision(decision) => self.decision(decision),
+            JournalRecord::StageFinished(outcome) => self.stage(outcome),
+            JournalRecord::Update(update) => self.update(update),
+            JournalRecord::EventFinished { winner, shared } => self.winners(winner, shared),
+            _ => {}
+        }
+    }
+
+    /// Checks that the event file and the journals that it takes places from are those of the event's beginning.
+    fn header(&mut self, header: &JournalHeader) {
+        if !self.config.admits_otherwise(&header.settings) {
+            self.wrong(OTHER_FILE.into());
+        } else if header.previous != self.config.previous {
+            self.wrong("the journals of the events before are not those it was begun with".into());
+        }
+    }
+
+    /// Checks a game that begins or goes on, and keeps it as one under way.
+    fn game_started(&mut self, started: &GameStarted, open: &mut ToldGames) {
+        let due = self.due(started);
+        self.start(started, due);
+        self.opening(started, due);
+        self.attempt(started, open.get(&started.id));
+        let told = open.entry(started.id.clone()).or_insert_with(|| ToldGame {
+            started: started.clone(),
+            plies: Vec::new(),
+            clocks: started.clocks,
+            ruling: None,
+        });
+        told.clocks = started.clocks;
+        told.ruling = None;
+    }
+
     /// A stage with what was played in it.
     fn stage_at(&self, number: usize) -> Option<(&'a Stage, &'a StageState)> {
         self.config.stages.get(number).zip(self.ledger.stages.get(number))

@@ -1,12 +1,16 @@
-//! The checks of a stage: those who enter it, leave it and have a bye in it, its ties, its order and its end.
+//! The checks of a stage: those who enter it, leave it and have a bye in it, its ties, its order and its
+//! end, which may be the event's.
 
 use std::collections::BTreeSet;
 
 use super::RecordCheck;
+use crate::event::draw;
 use crate::event::format::Next;
-use crate::event::journal::record::{Bye, StageFinished, StageStarted, TieDecision, Withdrawn};
+use crate::event::journal::record::{
+    Bye, StageFinished, StageStarted, TieDecision, Update, Withdrawn,
+};
 use crate::event::ratings::EventRatings;
-use crate::event::stage::StageFormat;
+use crate::event::stage::{StageFormat, Updates};
 use crate::event::withdraw;
 use crate::model::words::counted;
 
@@ -23,6 +27,36 @@ impl RecordCheck<'_> {
                 "the ratings at the beginning of {} are not the list's",
                 started.name
             ));
+        }
+    }
+
+    /// Checks that those who play in a stage are the ones that the stages before give it.
+    pub(super) fn draw(&mut self, started: &StageStarted) {
+        let due = draw::drawn(self.config, self.ledger, started.stage);
+        if (&due.seats, &due.through, &due.level)
+            != (&started.seats, &started.through, &started.level)
+        {
+            self.wrong(format!(
+                "those who play in {} do not follow from the stages before",
+                started.name
+            ));
+        }
+    }
+
+    /// Checks that an update came before a stage that allows it.
+    pub(super) fn update(&mut self, update: &Update) {
+        let stage = self.config.stages.get(update.stage);
+        if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
+            self.wrong(format!("{} was updated before a stage that forbids it", update.entry));
+        }
+    }
+
+    /// Checks that the winners of the event are those of its last stage.
+    pub(super) fn winners(&mut self, winner: &str, shared: &[String]) {
+        let last = self.ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
+        let won = last.map(StageFinished::winners).unwrap_or_default();
+        if won.split_first().is_none_or(|(first, rest)| first != winner || rest != shared) {
+            self.wrong(format!("{winner} did not win the last stage"));
         }
     }
 
