@@ -11,9 +11,9 @@ use shakmaty::Color;
 use super::field::{self, EventGame, Field, FieldBuilder, Removal};
 use super::format::{PlayedPairing, StageHistory};
 use super::journal::record::{
-    AfterAnnulment, Annulled, Fix, GameFinished, GameStarted, GateReceipt, History, Interrupted,
-    JournalHeader, JournalPly, JournalRecord, StageFinished, StageStarted, TieDecision, Update,
-    Withdrawn,
+    AfterAnnulment, Annulled, Bye, ChangedSettings, Fix, GameFinished, GameStarted, GateReceipt,
+    History, Interrupted, JournalHeader, JournalPly, JournalRecord, StageFinished, StageStarted,
+    TieDecision, Update, Withdrawn,
 };
 use super::journal_games;
 use super::schedule::Seat;
@@ -100,6 +100,22 @@ impl StageState {
         }
         self.games.add(&listed, 0);
         Ok(())
+    }
+
+    /// Gives an engine a bye.
+    fn bye(&mut self, bye: &Bye) -> Result<(), String> {
+        if !self.past.byes.insert((self.seat(&bye.engine), bye.round)) {
+            return Err(format!("{} has a second bye in round {}", bye.engine, bye.round));
+        }
+        self.games.add_bye(&self.started.player(&bye.engine), bye.round, bye.wins);
+        Ok(())
+    }
+
+    /// Ends a tie by a decision.
+    fn decide(&mut self, decision: TieDecision) {
+        let order = decision.order.iter().map(|name| self.seat(name)).collect();
+        self.past.decided.push(order);
+        self.decisions.push(decision);
     }
 
     /// Gives a place its result; whether it had one.
@@ -221,6 +237,26 @@ pub(crate) struct OpenGame {
     pub(crate) interrupted: Option<Interrupted>,
 }
 
+impl OpenGame {
+    /// Adds the next move.
+    fn add(&mut self, ply: JournalPly) -> Result<(), String> {
+        let due = self.plies.len();
+        if ply.number != due {
+            return Err(format!("move {} of {} where {due} is due", ply.number, ply.id));
+        }
+        self.plies.push(ply);
+        Ok(())
+    }
+
+    /// Takes in a decision on an interruption, by which the game may begin anew.
+    fn interrupt(&mut self, decision: Interrupted) {
+        if decision.begins_anew {
+            self.plies.clear();
+        }
+        self.interrupted = Some(decision);
+    }
+}
+
 impl Ledger {
     /// Takes in the next record.
     ///
@@ -234,12 +270,7 @@ impl Ledger {
                 }
                 self.header = Some(header);
             }
-            JournalRecord::Settings(changed) => {
-                let header = self.header.as_mut().filter(|_| self.stages.is_empty());
-                let header = header.ok_or("settings that change after the event has begun")?;
-                header.settings = changed.settings;
-                header.settings_sha256 = changed.settings_sha256;
-            }
+            JournalRecord::Settings(changed) => self.change_settings(changed)?,
             JournalRecord::Receipt(receipt) => {
                 let entry = receipt.entry.clone();
                 if self.receipts.insert(entry.clone(), receipt).is_some() {
@@ -254,43 +285,16 @@ impl Ledger {
             }
             JournalRecord::StageStarted(started) => self.stage_started(started)?,
             JournalRecord::GameStarted(started) => self.game_started(started)?,
-            JournalRecord::Bye(bye) => {
-                let stage = self.stage(bye.stage)?;
-                if !stage.past.byes.insert((stage.seat(&bye.engine), bye.round)) {
-                    return Err(format!("{} has a second bye in round {}", bye.engine, bye.round));
-                }
-                stage.games.add_bye(&stage.started.player(&bye.engine), bye.round, bye.wins);
-            }
-            JournalRecord::Ply(ply) => {
-                let game = self.open.get_mut(&ply.id).ok_or_else(|| not_open(&ply.id))?;
-                if ply.number != game.plies.len() {
-                    return Err(format!(
-                        "move {} of {} where {} is due",
-                        ply.number,
-                        ply.id,
-                        game.plies.len()
-                    ));
-                }
-                game.plies.push(ply);
-            }
+            JournalRecord::Bye(bye) => self.stage(bye.stage)?.bye(&bye)?,
+            JournalRecord::Ply(ply) => self.open_game(&ply.id)?.add(ply)?,
             JournalRecord::Interrupted(decision) => {
                 self.interruptions += 1;
-                let id = &decision.id;
-                let game = self.open.get_mut(id).ok_or_else(|| not_open(id))?;
-                if decision.begins_anew {
-                    game.plies.clear();
-                }
-                game.interrupted = Some(decision);
+                self.open_game(&decision.id)?.interrupt(decision);
             }
             JournalRecord::GameFinished(finished) => self.game_finished(finished)?,
             JournalRecord::Annulled(annulled) => self.annul(annulled)?,
             JournalRecord::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
-            JournalRecord::Decision(decision) => {
-                let stage = self.stage(decision.stage)?;
-                let order = decision.order.iter().map(|name| stage.seat(name)).collect();
-                stage.past.decided.push(order);
-                stage.decisions.push(decision);
-            }
+            JournalRecord::Decision(decision) => self.stage(decision.stage)?.decide(decision),
             JournalRecord::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
                 if stage.outcome.is_some() {
@@ -323,6 +327,20 @@ impl Ledger {
 
     fn stage(&mut self, number: usize) -> Result<&mut StageState, String> {
         self.stages.get_mut(number).ok_or_else(|| format!("stage {number} has not begun"))
+    }
+
+    /// The game under way that has this id.
+    fn open_game(&mut self, id: &str) -> Result<&mut OpenGame, String> {
+        self.open.get_mut(id).ok_or_else(|| not_open(id))
+    }
+
+    /// Takes the settings of an event that has not begun as they are now.
+    fn change_settings(&mut self, changed: ChangedSettings) -> Result<(), String> {
+        let header = self.header.as_mut().filter(|_| self.stages.is_empty());
+        let header = header.ok_or("settings that change after the event has begun")?;
+        header.settings = changed.settings;
+        header.settings_sha256 = changed.settings_sha256;
+        Ok(())
     }
 
     fn stage_started(&mut self, started: StageStarted) -> Result<(), String> {
