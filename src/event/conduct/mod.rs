@@ -22,7 +22,8 @@ use super::gate::Watcher;
 use super::history;
 use super::journal::Journal;
 use super::journal::record::{
-    Bye, ChangedSettings, Frozen, GameStarted, JournalRecord, StageFinished, StageStarted,
+    Bye, ChangedSettings, Frozen, FrozenBook, GameStarted, JournalRecord, StageFinished,
+    StageStarted,
 };
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
@@ -290,57 +291,11 @@ impl<'a> Conductor<'a> {
         }
         let book = self.book(stage, number)?;
         if self.ledger.stages.len() == number {
-            let Drawn { seats, through, level } = draw::drawn(self.config, &self.ledger, number);
-            let distinct: BTreeSet<&String> = seats.iter().collect();
-            if distinct.len() < seats.len() {
-                return Err(EventError::NotNow(format!(
-                    "{} cannot begin: an engine comes to it by two ways; it would play {}",
-                    stage.name,
-                    seats.join(", ")
-                )));
-            }
-            let begins = match (&seats[..], &through[..]) {
-                ([], through) => {
-                    format!("{} is not needed: no place is tied for {}", stage.name, all(through))
-                }
-                (_, []) => format!("{} begins: {}", stage.name, seats.join(", ")),
-                (_, through) => format!(
-                    "{} begins: {}; without it {} {}",
-                    stage.name,
-                    seats.join(", "),
-                    all(through),
-                    if through.len() == 1 { "goes on" } else { "go on" }
-                ),
-            };
-            self.audience.say(&begins);
-            let name = stage.name.clone();
-            let ratings = EventRatings::of(self.config, &self.ledger).entered();
-            let book = book.as_ref().map(|book| book.frozen(stage));
-            let stage = number;
-            let started = StageStarted { stage, name, seats, through, level, ratings, book };
-            self.keep(JournalRecord::StageStarted(started))?;
+            self.begin(stage, number, book.as_ref().map(|book| book.frozen(stage)))?;
         }
-        let StageStarted { seats, through, .. } = self.ledger.stages[number].started.clone();
+        let seats = self.ledger.stages[number].started.seats.clone();
         if seats.len() < 2 {
-            if let [alone] = &seats[..] {
-                self.audience.say(&format!("{}: {alone} has nobody to play", stage.name));
-            }
-            let order = [through, seats].concat();
-            if order.is_empty() {
-                return Err(nobody(stage));
-            }
-            let mut places: Vec<Vec<String>> = order.into_iter().map(|name| vec![name]).collect();
-            let state = &self.ledger.stages[number];
-            if !state.started.level.is_empty() {
-                let standings = self.standings(stage, number);
-                places = stage.ranking(&standings, state);
-                if let Some(tied) = self.left_open(stage, &standings, &places) {
-                    return Ok(Some(tied));
-                }
-            }
-            let promoted = places.concat();
-            self.keep(JournalRecord::StageFinished(StageFinished::of(number, &places, promoted)))?;
-            return Ok(None);
+            return self.conclude_without_games(stage, number);
         }
         let mut going_on = HashMap::new();
         let beyond = |state: &StageState| stage.pairs_beyond(seats.len(), state.past());
@@ -382,6 +337,68 @@ impl<'a> Conductor<'a> {
             }
         }
         self.conclude(stage, number)
+    }
+
+    /// Begins a stage with those whom its draw gives.
+    fn begin(
+        &mut self,
+        stage: &Stage,
+        number: usize,
+        book: Option<FrozenBook>,
+    ) -> Result<(), EventError> {
+        let Drawn { seats, through, level } = draw::drawn(self.config, &self.ledger, number);
+        let distinct: BTreeSet<&String> = seats.iter().collect();
+        if distinct.len() < seats.len() {
+            return Err(EventError::NotNow(format!(
+                "{} cannot begin: an engine comes to it by two ways; it would play {}",
+                stage.name,
+                seats.join(", ")
+            )));
+        }
+        let name = stage.name.clone();
+        self.audience.say(&match (&seats[..], &through[..]) {
+            ([], through) => {
+                format!("{name} is not needed: no place is tied for {}", all(through))
+            }
+            (_, []) => format!("{name} begins: {}", seats.join(", ")),
+            (_, through) => format!(
+                "{name} begins: {}; without it {} {}",
+                seats.join(", "),
+                all(through),
+                if through.len() == 1 { "goes on" } else { "go on" }
+            ),
+        });
+        let ratings = EventRatings::of(self.config, &self.ledger).entered();
+        let stage = number;
+        let started = StageStarted { stage, name, seats, through, level, ratings, book };
+        self.keep(JournalRecord::StageStarted(started))
+    }
+
+    /// Ends a stage that fewer than two play; an outcome where a tie keeps it open.
+    fn conclude_without_games(
+        &mut self,
+        stage: &Stage,
+        number: usize,
+    ) -> Result<Option<EventOutcome>, EventError> {
+        let StageStarted { seats, through, level, .. } = self.ledger.stages[number].started.clone();
+        if let [alone] = &seats[..] {
+            self.audience.say(&format!("{}: {alone} has nobody to play", stage.name));
+        }
+        let order = [through, seats].concat();
+        if order.is_empty() {
+            return Err(nobody(stage));
+        }
+        let mut places: Vec<Vec<String>> = order.into_iter().map(|name| vec![name]).collect();
+        if !level.is_empty() {
+            let standings = self.standings(stage, number);
+            places = stage.ranking(&standings, &self.ledger.stages[number]);
+            if let Some(tied) = self.left_open(stage, &standings, &places) {
+                return Ok(Some(tied));
+            }
+        }
+        let promoted = places.concat();
+        self.keep(JournalRecord::StageFinished(StageFinished::of(number, &places, promoted)))?;
+        Ok(None)
     }
 
     /// Returns the due games to play before the format is asked again for due games. A bracket is played match by
