@@ -64,15 +64,22 @@ pub(super) fn run(
         // The event goes on without somebody who listens; the outcome alone cannot be told.
         let _ = writeln!(std::io::stderr(), "the output was lost: {error}");
     }
+    let (words, exit) = told(config, outcome.map_err(failed)?);
+    writeln!(out, "{}", escape(words.as_bytes(), usize::MAX))?;
+    Ok(exit)
+}
+
+/// The words and the exit code for the end of a run.
+fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
     let file = file_word(&config.path);
-    let (words, exit) = match outcome {
-        Ok(EventOutcome::Over { winners }) => {
+    match outcome {
+        EventOutcome::Over { winners } => {
             (format!("{} is over: {}", config.event, won_by(&winners)), Exit::Success)
         }
-        Ok(EventOutcome::Paused) => {
+        EventOutcome::Paused => {
             (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
         }
-        Ok(EventOutcome::Refused { entries, undecided: false }) => {
+        EventOutcome::Refused { entries, undecided: false } => {
             let words = format!(
                 "{} did not pass the gate: the event does not begin; mend the entry and run again, or \
                  take it out of {file} and remove {}, since nothing has been played",
@@ -81,14 +88,14 @@ pub(super) fn run(
             );
             (words, Exit::Rejected)
         }
-        Ok(EventOutcome::Refused { entries, undecided: true }) => (
+        EventOutcome::Refused { entries, undecided: true } => (
             format!(
                 "{} could not be decided here; `admit-undecided = true` in {file} lets it play: write it, and run again",
                 all(&entries)
             ),
             Exit::Undecided,
         ),
-        Ok(EventOutcome::NotStarted { game, why }) => (
+        EventOutcome::NotStarted { game, why } => (
             format!(
                 "paused at {game}: {why}; nothing is forfeited. See why it does not start here (an entry by `gate4k \
                  run`, another program by its own command), then `gate4k event run {file}` tries it again. Where the engine is at fault, \
@@ -96,14 +103,14 @@ pub(super) fn run(
             ),
             Exit::Undecided,
         ),
-        Ok(EventOutcome::MayUpdate { stage }) => (
+        EventOutcome::MayUpdate { stage } => (
             format!(
                 "paused before {stage}: engines that play in it may be updated now, through the gate again; \
                  `gate4k event run {file}` takes what lies there then"
             ),
             Exit::Undecided,
         ),
-        Ok(EventOutcome::StillLevel { stage, pairs, ties }) => {
+        EventOutcome::StillLevel { stage, pairs, ties } => {
             let ends = ties.iter().map(|tied| {
                 let decide = decide_command(&config.path, tied);
                 format!("; {decide}, the best first, ends it by the organisers' decision")
@@ -118,7 +125,7 @@ pub(super) fn run(
                 Exit::Undecided,
             )
         }
-        Ok(EventOutcome::Tied { stage, engines, decide }) => (
+        EventOutcome::Tied { stage, engines, decide } => (
             format!(
                 "{stage}: {} are tied, and {decide}: {}, the best first, then run again",
                 all(&engines),
@@ -126,10 +133,7 @@ pub(super) fn run(
             ),
             Exit::Undecided,
         ),
-        Err(error) => return Err(failed(error).into()),
-    };
-    writeln!(out, "{}", escape(words.as_bytes(), usize::MAX))?;
-    Ok(exit)
+    }
 }
 
 /// The words for a signal while entries are judged.
