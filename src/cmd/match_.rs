@@ -134,35 +134,12 @@ fn rules(args: &MatchArgs) -> Result<AdjudicationRules, EarlyEnd> {
     })
 }
 
+/// Opens all that a match is made of: its engines, openings, tables and the games that a journal keeps.
 fn prepare(
     args: &MatchArgs,
     stop: &Stop,
 ) -> anyhow::Result<(Match, MatchScore, Option<KeptGames>)> {
-    let mut asked: Vec<RequestedEngine> = args
-        .engine
-        .iter()
-        .map(|words| spec::from_words(words))
-        .collect::<Result<_, _>>()
-        .map_err(EarlyEnd::usage)?;
-    if let Some(path) = &args.engines {
-        asked.extend(spec::from_file(path).map_err(EarlyEnd::usage)?);
-    }
-    if asked.len() < 2 {
-        let words = format!(
-            "a match needs two engines, and there {}",
-            match asked.len() {
-                0 => "is none",
-                _ => "is one",
-            }
-        );
-        return Err(EarlyEnd::usage(words).into());
-    }
-    spec::tell_apart(&mut asked).map_err(EarlyEnd::usage)?;
-    if args.sprt.is_some() && asked.len() != 2 {
-        let words = format!("--sprt tests two engines, and these are {}", asked.len());
-        return Err(EarlyEnd::usage(words).into());
-    }
-    files_apart(args, &asked).map_err(EarlyEnd::usage)?;
+    let asked = asked(args)?;
     let sums = args.journal.is_some().then(|| engine_sums(&asked)).transpose()?;
     let mut judge = None;
     let engines = asked
@@ -179,15 +156,7 @@ fn prepare(
     }
     let schedule = schedule(args, engines.len())?;
     let book = book(args, &schedule, &engines)?;
-    let tables = if args.syzygy.is_empty() {
-        None
-    } else {
-        let tables = Tables::open(&args.syzygy).map_err(EarlyEnd::usage)?;
-        Some(match args.syzygy_pieces {
-            Some(most) => tables.up_to(most.get()),
-            None => tables,
-        })
-    };
+    let tables = tables(args)?;
     let score = MatchScore::new(&schedule);
     let kept = match (&args.journal, sums) {
         (Some(path), Some(sums)) => {
@@ -205,20 +174,7 @@ fn prepare(
     let game = Match {
         engines,
         games,
-        settings: GameSettings {
-            patience: Patience {
-                margin: args.margin,
-                without_clock: args.answer_limit,
-                ..Patience::default()
-            },
-            material: if args.no_material_draws { Material::PlaysOn } else { Material::Draws },
-            rules: rules(args)?,
-            tables,
-            keep_pv: args.events.is_some()
-                || args.live.is_some()
-                || (args.pgn.is_some() || args.journal.is_some()) && args.pgn_style == Style::Event,
-            keep_comments: args.keep_comments,
-        },
+        settings: settings(args, tables)?,
         bounds,
         concurrency: args.concurrency,
         affinity: args.affinity,
@@ -230,6 +186,66 @@ fn prepare(
         dialogue: None,
     };
     Ok((game, score, kept))
+}
+
+/// The engines that are asked for, at least two, each with a name of its own.
+fn asked(args: &MatchArgs) -> Result<Vec<RequestedEngine>, EarlyEnd> {
+    let mut asked: Vec<RequestedEngine> = args
+        .engine
+        .iter()
+        .map(|words| spec::from_words(words))
+        .collect::<Result<_, _>>()
+        .map_err(EarlyEnd::usage)?;
+    if let Some(path) = &args.engines {
+        asked.extend(spec::from_file(path).map_err(EarlyEnd::usage)?);
+    }
+    if asked.len() < 2 {
+        let words = format!(
+            "a match needs two engines, and there {}",
+            match asked.len() {
+                0 => "is none",
+                _ => "is one",
+            }
+        );
+        return Err(EarlyEnd::usage(words));
+    }
+    spec::tell_apart(&mut asked).map_err(EarlyEnd::usage)?;
+    if args.sprt.is_some() && asked.len() != 2 {
+        let words = format!("--sprt tests two engines, and these are {}", asked.len());
+        return Err(EarlyEnd::usage(words));
+    }
+    files_apart(args, &asked).map_err(EarlyEnd::usage)?;
+    Ok(asked)
+}
+
+/// The endgame tables that are asked for, with as many pieces as they may have.
+fn tables(args: &MatchArgs) -> Result<Option<Tables>, EarlyEnd> {
+    if args.syzygy.is_empty() {
+        return Ok(None);
+    }
+    let tables = Tables::open(&args.syzygy).map_err(EarlyEnd::usage)?;
+    Ok(Some(match args.syzygy_pieces {
+        Some(most) => tables.up_to(most.get()),
+        None => tables,
+    }))
+}
+
+/// The settings of each game.
+fn settings(args: &MatchArgs, tables: Option<Tables>) -> Result<GameSettings, EarlyEnd> {
+    Ok(GameSettings {
+        patience: Patience {
+            margin: args.margin,
+            without_clock: args.answer_limit,
+            ..Patience::default()
+        },
+        material: if args.no_material_draws { Material::PlaysOn } else { Material::Draws },
+        rules: rules(args)?,
+        tables,
+        keep_pv: args.events.is_some()
+            || args.live.is_some()
+            || (args.pgn.is_some() || args.journal.is_some()) && args.pgn_style == Style::Event,
+        keep_comments: args.keep_comments,
+    })
 }
 
 /// Refuses an output that is another's file, or one that the match is made of: games would be lost, or a book spoilt.
