@@ -40,120 +40,167 @@ fn judge(evidence: &Evidence) -> Finding {
     if searches.is_empty() {
         return one_answer::not_asked(RULE, evidence, "position startpos");
     }
-    // A resignation says nothing of the position that it has.
-    let (bare, listed): (Vec<AskedSearch>, Vec<AskedSearch>) = searches
-        .iter()
-        .filter(|s| s.2.answer != Answer::Resigned)
-        .partition(|(_, _, _, go)| go.plies == Ply(0));
-    let answered = |all: &[AskedSearch]| all.iter().filter(|s| moved(s.2).is_some()).count();
-    let legal = |all: &[AskedSearch]| {
-        all.iter().filter(|(_, _, ask, _)| matches!(ask.answer, Answer::Legal(_))).count()
-    };
     if answered(&searches) == 0 {
         return Finding::skipped(RULE, RuleId::UciGo);
     }
-    let figures = |finding: Finding| {
-        finding
-            .with("startpos_asked", bare.len())
-            .with("startpos_legal", legal(&bare))
-            .with("lists_asked", listed.len())
-            .with("lists_legal", legal(&listed))
+    // A resignation says nothing of the position that it has.
+    let (resigned, shown): (Vec<AskedSearch>, Vec<AskedSearch>) =
+        searches.into_iter().partition(|s| s.2.answer == Answer::Resigned);
+    let (bare, listed) = shown.into_iter().partition(|s| s.3.plies == Ply(0));
+    let searches = Searches { bare, listed, resigned };
+    let finding = match searches.fault() {
+        Some((run, finding)) => excuse::excused(finding, excuse::refusal(run, &evidence.host)),
+        None => searches.not_shown(evidence).unwrap_or_else(|| searches.understood()),
     };
-    if let Some((run, index, ask, go)) = ignores_the_list(&listed) {
-        let finding = accuse(
-            format!(
-                "it does not read the list of moves: after {} it answers {}, a move of the start position",
-                go.plies,
-                moved(ask).unwrap_or("nothing")
-            ),
-            run,
-            *index,
-        )
-        .help("after `position startpos moves e2e4 …` play every move of the list from the start position");
-        return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
+    finding
+        .with("startpos_asked", searches.bare.len())
+        .with("startpos_legal", legal(&searches.bare))
+        .with("lists_asked", searches.listed.len())
+        .with("lists_legal", legal(&searches.listed))
+}
+
+/// The searches that count, by their answers and by the form of `position`.
+struct Searches<'a> {
+    /// Without a list of moves.
+    bare: Vec<AskedSearch<'a>>,
+    /// After a list of moves.
+    listed: Vec<AskedSearch<'a>>,
+    /// Those of either form that the engine resigned in.
+    resigned: Vec<AskedSearch<'a>>,
+}
+
+/// A failure, with the run that shows it.
+type Fault<'a> = (&'a Run, Finding);
+
+impl<'a> Searches<'a> {
+    /// The first fault with the position, if there is one.
+    fn fault(&self) -> Option<Fault<'a>> {
+        self.list_not_read()
+            .or_else(|| self.wrong_after_lists())
+            .or_else(|| self.bare_not_known())
+            .or_else(|| self.wrong_start())
     }
-    if let Some((run, index, ask, go)) =
-        never_right(&listed).filter(|_| legal(&bare) > 0 || legal(&listed) > 0)
-    {
+
+    /// The fault of an engine that answers from the start position whatever was played.
+    fn list_not_read(&self) -> Option<Fault<'a>> {
+        let search @ (_, _, ask, go) = ignores_the_list(&self.listed)?;
+        let summary = format!(
+            "it does not read the list of moves: after {} it answers {}, a move of the start position",
+            go.plies,
+            moved(ask).unwrap_or("nothing")
+        );
+        let help = "after `position startpos moves e2e4 …` play every move of the list from the start position";
+        Some(accuse(search, summary, help))
+    }
+
+    /// The fault of an engine that has no right position after lists, or after those of one side.
+    fn wrong_after_lists(&self) -> Option<Fault<'a>> {
+        let search @ (run, _, ask, go) = never_right(&self.listed)?;
+        if legal(&self.bare) + legal(&self.listed) == 0 {
+            return None;
+        }
         let side = if go.plies.0 % 2 == 0 { "White" } else { "Black" };
-        let which = if legal(&listed) == 0 {
+        let which = if legal(&self.listed) == 0 {
             "after any list of moves".to_owned()
         } else {
             format!("where {side} is to move")
         };
-        let finding = accuse(
-            format!(
-                "it never has the right position {which}: after {}: {}",
-                go.plies,
-                runs::answer_words(ask, run)
-            ),
-            run,
-            *index,
-        )
-        .help(one_answer::next_step(
+        let summary = format!(
+            "it never has the right position {which}: after {}: {}",
+            go.plies,
+            runs::answer_words(ask, run)
+        );
+        let help = one_answer::next_step(
             ask,
             "read `position startpos moves` and every move on the same line, first to last, changing sides \
              after each",
-        ));
-        return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
+        );
+        Some(accuse(search, summary, help))
     }
-    if legal(&bare) == 0 && legal(&listed) > 0 {
-        let dead = bare.iter().find(|s| moved(s.2).is_none());
-        if let Some((run, index, ask, _)) = dead {
-            let finding = accuse(
-                format!("it does not know `position startpos` without moves: {}", runs::answer_words(ask, run)),
-                run,
-                *index,
-            )
-            .help("let `moves` and what follows it be missing: the first move of the game is asked so");
-            return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
+
+    /// The fault of an engine that gives no answer where there is no list, and answers where there is one.
+    fn bare_not_known(&self) -> Option<Fault<'a>> {
+        if legal(&self.bare) > 0 || legal(&self.listed) == 0 {
+            return None;
         }
+        let search @ (run, _, ask, _) = self.bare.iter().find(|s| moved(s.2).is_none())?;
+        let summary = format!(
+            "it does not know `position startpos` without moves: {}",
+            runs::answer_words(ask, run)
+        );
+        let help =
+            "let `moves` and what follows it be missing: the first move of the game is asked so";
+        Some(accuse(search, summary, help))
     }
-    let wrong_start = bare.iter().find(
-        |s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !is_form(why) && !runs::is_no_move(why)),
-    );
-    if let Some((run, index, ask, _)) =
-        wrong_start.filter(|_| legal(&bare) == 0 || legal(&listed) > 0)
-    {
-        let finding = accuse(
-            format!(
-                "after `position startpos` it does not play from the start position: {}",
-                runs::answer_words(ask, run)
-            ),
-            run,
-            *index,
-        )
-        .help("`position startpos` without moves means the start position, whatever was played before");
-        return figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)));
-    }
-    if listed.is_empty() || bare.is_empty() {
-        let missing = if bare.is_empty() { "position startpos" } else { "position startpos moves" };
-        if searches.iter().any(|s| (s.3.plies == Ply(0)) == bare.is_empty()) {
-            let summary = format!(
-                "it resigns wherever it was asked after `{missing}`, so that no move shows what it has read"
-            );
-            return figures(Finding::undecided(RULE, summary).help(
-                "answer with a move as long as the game is not lost: a resignation loses the game (rule 2.1)",
-            ));
+
+    /// The fault of an engine that plays an illegal move where there is no list.
+    fn wrong_start(&self) -> Option<Fault<'a>> {
+        let search @ (run, _, ask, _) = self.bare.iter().find(
+            |s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !is_form(why) && !runs::is_no_move(why)),
+        )?;
+        if legal(&self.bare) > 0 && legal(&self.listed) == 0 {
+            return None;
         }
-        return figures(one_answer::not_asked(RULE, evidence, missing));
+        let summary = format!(
+            "after `position startpos` it does not play from the start position: {}",
+            runs::answer_words(ask, run)
+        );
+        let help = "`position startpos` without moves means the start position, whatever was played before";
+        Some(accuse(search, summary, help))
     }
-    figures(Finding::pass(
-        RULE,
-        format!(
+
+    /// The finding where no move shows what the engine has read of one form; none where both were shown.
+    fn not_shown(&self, evidence: &Evidence) -> Option<Finding> {
+        let missing = match (self.bare.is_empty(), self.listed.is_empty()) {
+            (true, _) => "position startpos",
+            (false, true) => "position startpos moves",
+            (false, false) => return None,
+        };
+        if !self.resigned.iter().any(|s| (s.3.plies == Ply(0)) == self.bare.is_empty()) {
+            return Some(one_answer::not_asked(RULE, evidence, missing));
+        }
+        let summary = format!(
+            "it resigns wherever it was asked after `{missing}`, so that no move shows what it has read"
+        );
+        Some(Finding::undecided(RULE, summary).help(
+            "answer with a move as long as the game is not lost: a resignation loses the game (rule 2.1)",
+        ))
+    }
+
+    /// The finding on an engine that understands both forms.
+    fn understood(&self) -> Finding {
+        let summary = format!(
             "`position startpos` and {} of moves understood, the longest of {}",
-            counted(answered(&listed), "list"),
-            listed.iter().map(|s| s.3.plies).max().unwrap_or_default()
-        ),
-    ))
+            counted(answered(&self.listed), "list"),
+            self.listed.iter().map(|s| s.3.plies).max().unwrap_or_default()
+        );
+        Finding::pass(RULE, summary)
+    }
 }
 
-fn accuse(summary: String, run: &Run, index: usize) -> Finding {
-    Finding::fail(RULE, summary)
+/// The fault that a search shows.
+fn accuse<'a>(
+    &(run, index, ..): &AskedSearch<'a>,
+    summary: String,
+    help: &'static str,
+) -> Fault<'a> {
+    let finding = Finding::fail(RULE, summary)
         .details(runs::crashes(run))
         .details(runs::stderr(run))
         .details(runs::conversation(run, index))
         .with("commands", runs::commands_upto(run, index))
+        .help(help);
+    (run, finding)
+}
+
+/// The number of searches that were answered with a move, legal or not.
+fn answered(searches: &[AskedSearch]) -> usize {
+    searches.iter().filter(|s| moved(s.2).is_some()).count()
+}
+
+/// The number of searches that were answered with a legal move.
+fn legal(searches: &[AskedSearch]) -> usize {
+    searches.iter().filter(|s| matches!(s.2.answer, Answer::Legal(_))).count()
 }
 
 /// The move that was answered, legal or not.
