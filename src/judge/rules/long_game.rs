@@ -27,94 +27,121 @@ fn judge(evidence: &Evidence) -> Finding {
     if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    // A run that resigned is followed by one on the list without its last ply.
-    let demanded = evidence.runs.iter().filter(|run| match run.purpose {
+    let Some(search) = demanded(evidence) else {
+        return no_answer(evidence);
+    };
+    let finding = match &search.ask.answer {
+        Answer::Legal(uci) => answered(evidence, &search, uci),
+        Answer::Resigned => resigned(&search),
+        _ => failed(evidence, &search),
+    };
+    finding
+        .with("plies", search.go.plies)
+        .with("command_bytes", search.go.command.len())
+        .with("answer", &search.ask.answer)
+        .with("took_ms", search.ask.took.as_secs_f64() * 1e3)
+        .with("thousand_plies", evidence.capabilities.thousand_plies)
+}
+
+/// The last search of a run on a long list.
+struct LongSearch<'a> {
+    run: &'a Run,
+    index: usize,
+    ask: &'a Ask,
+    go: &'a GoQuestion,
+}
+
+/// The search after the longest list that is demanded. A run that resigned is followed by one on the list without its
+/// last ply, which counts unless it resigned as well.
+fn demanded(evidence: &Evidence) -> Option<LongSearch<'_>> {
+    let runs = evidence.runs.iter().filter(|run| match run.purpose {
         Purpose::LongGame(plies) => plies <= LONG_GAME,
         _ => false,
     });
-    let mut found: Vec<(&Run, usize, &Ask, &GoQuestion)> = demanded
-        .filter_map(|run| runs::searches(run).last().map(|(i, ask, go)| (run, i, ask, go)))
-        .collect();
-    found.sort_by_key(|(_, _, ask, _)| ask.answer == Answer::Resigned);
-    let Some((run, index, ask, go)) = found.first().copied() else {
-        return no_answer(evidence);
+    let last = |run| {
+        let (index, ask, go) = runs::searches(run).last()?;
+        Some(LongSearch { run, index, ask, go })
     };
-    let length = go.command.len();
-    match &ask.answer {
-        Answer::Legal(uci) => {
-            let mut finding = Finding::pass(
-                RULE,
-                format!("after {} on one line it answers {uci} in {}", go.plies, wording::secs(ask.took)),
-            );
-            if let Some((plies, words)) = first_failure(evidence) {
-                finding.status = Status::Advice;
-                let known = last_good(evidence, plies);
-                finding.summary.push_str(&if known.0 + 1 == plies.0 {
-                    format!("; from {plies} on it fails: {words}")
-                } else {
-                    format!(
-                        "; it fails at {plies}, and not at {known} (it is slow: no length between was asked): {words}"
-                    )
-                });
-                finding.help = "optional: of 1,148 games of real 4k events the longest had 340 plies; make the line \
-                                buffer and the game's history bigger, if bytes are left, since a longer game would \
-                                be lost"
-                    .into();
-                finding = finding.with("fails_from", plies);
-            }
-            finding
-        }
-        Answer::Resigned => Finding::undecided(
-            RULE,
-            format!(
-                "after {} on one line it resigns, whichever side is to move, so that no move shows what it has read",
-                go.plies
-            ),
+    runs.filter_map(last).min_by_key(|search| search.ask.answer == Answer::Resigned)
+}
+
+/// The finding on a legal answer: an advice where there was none after a longer list.
+fn answered(evidence: &Evidence, search: &LongSearch<'_>, uci: &str) -> Finding {
+    let mut finding = Finding::pass(
+        RULE,
+        format!(
+            "after {} on one line it answers {uci} in {}",
+            search.go.plies,
+            wording::secs(search.ask.took)
+        ),
+    );
+    let Some((plies, words)) = first_failure(evidence) else { return finding };
+    finding.status = Status::Advice;
+    let known = last_good(evidence, plies);
+    finding.summary.push_str(&if known.0 + 1 == plies.0 {
+        format!("; from {plies} on it fails: {words}")
+    } else {
+        format!(
+            "; it fails at {plies}, and not at {known} (it is slow: no length between was asked): {words}"
         )
-        .details(runs::conversation(run, index))
-        .with("commands", runs::commands_upto(run, index))
+    });
+    finding.help = "optional: of 1,148 games of real 4k events the longest had 340 plies; make the line \
+                    buffer and the game's history bigger, if bytes are left, since a longer game would \
+                    be lost"
+        .into();
+    finding.with("fails_from", plies)
+}
+
+/// The finding on a resignation whichever side is to move.
+fn resigned(search: &LongSearch<'_>) -> Finding {
+    let summary = format!(
+        "after {} on one line it resigns, whichever side is to move, so that no move shows what it has read",
+        search.go.plies
+    );
+    Finding::undecided(RULE, summary)
+        .details(runs::conversation(search.run, search.index))
+        .with("commands", runs::commands_upto(search.run, search.index))
         .help(
             "answer with a move as long as the game is not lost: a resignation loses the game (rule 2.1)",
+        )
+}
+
+/// The finding on any other answer, or none.
+fn failed(evidence: &Evidence, search: &LongSearch<'_>) -> Finding {
+    let LongSearch { run, index, ask, go } = *search;
+    let summary = format!(
+        "after {} on one line there is no legal answer: {}",
+        go.plies,
+        runs::answer_words(ask, run)
+    );
+    let finding = Finding::fail(RULE, summary)
+        .details(runs::crashes(run))
+        .details(runs::stderr(run))
+        .details(runs::conversation(run, index))
+        .with("commands", runs::commands_upto(run, index))
+        .help(next_step(ask));
+    let finding = came_again::noted(finding, came_again::came_again(evidence, run, ask, go));
+    excuse::excused(finding, excuse::refusal(run, &evidence.host))
+}
+
+/// The next step after a long list without a legal answer.
+fn next_step(ask: &Ask) -> &'static str {
+    match &ask.answer {
+        Answer::Illegal { why, .. } if runs::is_no_move(why) => {
+            "have a move ready, and see that the whole line was read (a buffer of 4096 bytes holds 800 plies)"
+        }
+        Answer::Illegal { .. } => runs::writing_help(&ask.answer).unwrap_or(
+            "read the whole line (a buffer of 4096 bytes holds 800 plies), and count the moves in more than a byte",
         ),
-        answer => {
-            let finding = Finding::fail(
-                RULE,
-                format!(
-                    "after {} on one line there is no legal answer: {}",
-                    go.plies,
-                    runs::answer_words(ask, run)
-                ),
-            )
-            .details(runs::crashes(run))
-            .details(runs::stderr(run))
-            .details(runs::conversation(run, index))
-            .with("commands", runs::commands_upto(run, index))
-            .help(match answer {
-                Answer::Illegal { why, .. } if runs::is_no_move(why) => {
-                    "have a move ready, and see that the whole line was read (a buffer of 4096 bytes holds 800 plies)"
-                }
-                Answer::Illegal { .. } => runs::writing_help(answer).unwrap_or(
-                    "read the whole line (a buffer of 4096 bytes holds 800 plies), and count the moves in more than a byte",
-                ),
-                Answer::Timeout => runs::line_end_help(ask).unwrap_or(
-                    "where it fails after short lists as well, do first what legal-moves tells; else see what takes so long with so many moves, or never \
-                     ends: a loop over them that goes wrong, or work that grows with each of them (a real game had 340 plies)",
-                ),
-                _ => {
-                    "where it fails after short lists as well, do first what legal-moves tells; else make the line buffer (at least 4096 bytes) and the history of the game (at least 512 \
-                     positions) bigger: a real game had 340 plies"
-                }
-            });
-            let finding =
-                came_again::noted(finding, came_again::came_again(evidence, run, ask, go));
-            excuse::excused(finding, excuse::refusal(run, &evidence.host))
+        Answer::Timeout => runs::line_end_help(ask).unwrap_or(
+            "where it fails after short lists as well, do first what legal-moves tells; else see what takes so long with so many moves, or never \
+             ends: a loop over them that goes wrong, or work that grows with each of them (a real game had 340 plies)",
+        ),
+        _ => {
+            "where it fails after short lists as well, do first what legal-moves tells; else make the line buffer (at least 4096 bytes) and the history of the game (at least 512 \
+             positions) bigger: a real game had 340 plies"
         }
     }
-    .with("plies", go.plies)
-    .with("command_bytes", length)
-    .with("answer", &ask.answer)
-    .with("took_ms", ask.took.as_secs_f64() * 1e3)
-    .with("thousand_plies", evidence.capabilities.thousand_plies)
 }
 
 /// The fewest plies beyond the demanded that got no legal answer, and what came in its place.
