@@ -4,7 +4,7 @@ use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{runs, wording};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LeftOut, Purpose, Run};
 use crate::model::rule::RuleId;
@@ -29,6 +29,28 @@ struct Sample {
     cut: bool,
 }
 
+impl Sample {
+    /// For people.
+    fn in_words(&self) -> String {
+        format!(
+            "{} left: {}{}{}",
+            wording::secs(self.left),
+            if self.cut { "no answer after " } else { "took " },
+            wording::secs(self.took),
+            if self.took > self.left { ", lost on time" } else { "" }
+        )
+    }
+
+    /// For programs.
+    fn json(&self) -> Value {
+        json!({
+            "left_ms": self.left.as_secs_f64() * 1e3,
+            "took_ms": self.took.as_secs_f64() * 1e3,
+            "cut": self.cut,
+        })
+    }
+}
+
 /// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
@@ -51,37 +73,14 @@ fn judge(evidence: &Evidence) -> Finding {
         let why = if evidence.quick { "left out by --quick" } else { "not measured" };
         return Finding::new(RULE, Status::Skipped, why);
     }
-    let full = longest(samples.iter().filter(|s| s.left >= BASE / 2));
-    let floor = samples.iter().filter(|s| !s.cut).map(|s| s.took).min();
-    let late: Vec<&Sample> =
-        samples.iter().filter(|s| s.left < LITTLE && s.took > s.left).collect();
     let lost = lost_at(&samples);
-    let mut words = Vec::new();
-    if let Some(full) = full {
-        words.push(format!(
-            "{}{} of {} s + 3 s",
-            if full.cut { "at least " } else { "" },
-            wording::secs(full.took),
-            BASE.as_secs()
-        ));
-    }
-    if let Some(little) = samples.iter().filter(|s| s.left < LITTLE).min_by_key(|s| s.left) {
-        words.push(format!(
-            "{}{} with {} left",
-            if little.cut { "more than " } else { "" },
-            wording::secs(little.took),
-            wording::secs(little.left)
-        ));
-    }
-    if let Some(floor) = floor {
-        words.push(format!("never under {}", wording::secs(floor)));
-    }
     let left_out = evidence.capabilities.left_out;
+    let mut words = shown(&samples);
     words.extend(match (lost, left_out) {
         (Some(at), _) => Some(format!("a game would be lost on time at move {at}")),
         // Its time for a move with much left, or with little, was not seen.
         (None, Some(_)) => None,
-        (None, None) if full.is_some_and(|full| full.cut) => None,
+        (None, None) if with_much_left(&samples).is_some_and(|full| full.cut) => None,
         (None, None) => Some(format!("a game of {GAME} moves is not lost on time")),
     });
     if let Some(LeftOut { looks, of }) = left_out {
@@ -91,7 +90,7 @@ fn judge(evidence: &Evidence) -> Finding {
         ));
     }
     let mut finding = Finding::pass(RULE, words.join("; "));
-    if lost.is_some() || !late.is_empty() {
+    if lost.is_some() || samples.iter().any(|s| s.left < LITTLE && s.took > s.left) {
         finding.status = Status::Advice;
         finding.help =
             "spend a share of the clock, such as time / 30 + increment / 2, and stop the search \
@@ -102,30 +101,43 @@ fn judge(evidence: &Evidence) -> Finding {
         finding = finding.with(LEFT_OUT, looks);
     }
     finding
-        .details(samples.iter().map(|s| {
-            format!(
-                "{} left: {}{}{}",
-                wording::secs(s.left),
-                if s.cut { "no answer after " } else { "took " },
-                wording::secs(s.took),
-                if s.took > s.left { ", lost on time" } else { "" }
-            )
-        }))
-        .with("floor_ms", floor.map(|time| time.as_secs_f64() * 1e3))
+        .details(samples.iter().map(Sample::in_words))
+        .with("floor_ms", floor(&samples).map(|time| time.as_secs_f64() * 1e3))
         .with("lost_at_move", lost)
-        .with(
-            "samples",
-            samples
-                .iter()
-                .map(|s| {
-                    json!({
-                        "left_ms": s.left.as_secs_f64() * 1e3,
-                        "took_ms": s.took.as_secs_f64() * 1e3,
-                        "cut": s.cut,
-                    })
-                })
-                .collect::<Vec<_>>(),
+        .with("samples", samples.iter().map(Sample::json).collect::<Vec<_>>())
+}
+
+/// The time that moves take, in words: the longest with much time left, that with the least left, and the shortest.
+fn shown(samples: &[Sample]) -> Vec<String> {
+    let full = with_much_left(samples).map(|full| {
+        format!(
+            "{}{} of {} s + 3 s",
+            if full.cut { "at least " } else { "" },
+            wording::secs(full.took),
+            BASE.as_secs()
         )
+    });
+    let little = samples.iter().filter(|s| s.left < LITTLE).min_by_key(|s| s.left);
+    let little = little.map(|little| {
+        format!(
+            "{}{} with {} left",
+            if little.cut { "more than " } else { "" },
+            wording::secs(little.took),
+            wording::secs(little.left)
+        )
+    });
+    let floor = floor(samples).map(|floor| format!("never under {}", wording::secs(floor)));
+    [full, little, floor].into_iter().flatten().collect()
+}
+
+/// The longest search with at least half of the clock left.
+fn with_much_left(samples: &[Sample]) -> Option<Sample> {
+    longest(samples.iter().filter(|s| s.left >= BASE / 2))
+}
+
+/// The shortest time of a search that came to its end.
+fn floor(samples: &[Sample]) -> Option<Duration> {
+    samples.iter().filter(|s| !s.cut).map(|s| s.took).min()
 }
 
 /// The searches of the clock's run; where there is none, those of the measured run.
