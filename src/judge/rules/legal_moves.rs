@@ -44,84 +44,119 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 
 /// Judges every search of the runs that count, and names deaths in the middle of a game.
 fn judge(evidence: &Evidence) -> Finding {
-    let searches: Vec<SearchInRun> = runs::gate_runs(evidence)
+    let all: Vec<SearchInRun> = runs::gate_runs(evidence)
         .flat_map(|run| {
             runs::searches(run).map(move |(index, ask, go)| SearchInRun { run, index, ask, go })
         })
         .collect();
-    if searches.is_empty() {
+    if all.is_empty() {
         return one_answer::not_asked(RULE, evidence, "go");
     }
-    let illegal: Vec<SearchInRun> =
-        pick(&searches, |s| matches!(s.ask.answer, Answer::Illegal { .. }) && !is_no_fault(s));
-    let legal = pick(&searches, |s| matches!(s.ask.answer, Answer::Legal(_))).len();
-    // A death or silence in the long game is told by the rule that asked for it.
-    let dead: Vec<SearchInRun> = pick(&searches, |s| {
-        !answered(s.ask) && !is_no_fault(s) && !matches!(s.run.purpose, Purpose::LongGame(_))
-    });
-    // A resignation (rule 2.1) is no illegal move, and shows no legal one.
-    let resigned = pick(&searches, |s| s.ask.answer == Answer::Resigned);
-    if legal + illegal.len() == 0 {
+    let searches = Searches::of(all);
+    if searches.legal + searches.illegal.len() == 0 {
         return Finding::skipped(RULE, RuleId::UciGo);
     }
-    let figures = |mut finding: Finding| {
-        if !resigned.is_empty() {
-            let shown: Vec<Value> = resigned.iter().take(50).map(json_of).collect();
-            finding = finding.with("resigned", shown);
+    searches.accusation(evidence).unwrap_or_else(|| searches.without_fault(evidence))
+}
+
+/// The searches that count, by their answers.
+struct Searches<'a> {
+    all: Vec<SearchInRun<'a>>,
+    /// The number of legal answers.
+    legal: usize,
+    illegal: Vec<SearchInRun<'a>>,
+    /// Those without an answer, but in the long game: the rule that asked for it tells of them.
+    dead: Vec<SearchInRun<'a>>,
+    /// A resignation (rule 2.1) is no illegal move, and shows no legal one.
+    resigned: Vec<SearchInRun<'a>>,
+}
+
+impl<'a> Searches<'a> {
+    /// Sorts the searches.
+    fn of(all: Vec<SearchInRun<'a>>) -> Searches<'a> {
+        let is_illegal = |s: &SearchInRun| matches!(s.ask.answer, Answer::Illegal { .. });
+        let is_of_long_game = |s: &SearchInRun| matches!(s.run.purpose, Purpose::LongGame(_));
+        Searches {
+            legal: pick(&all, |s| matches!(s.ask.answer, Answer::Legal(_))).len(),
+            illegal: pick(&all, |s| is_illegal(s) && !is_no_fault(s)),
+            dead: pick(&all, |s| !answered(s.ask) && !is_no_fault(s) && !is_of_long_game(s)),
+            resigned: pick(&all, |s| s.ask.answer == Answer::Resigned),
+            all,
+        }
+    }
+
+    /// Adds what programs read of the searches.
+    fn figures(&self, mut finding: Finding) -> Finding {
+        let shown = |searches: &[SearchInRun]| -> Vec<Value> {
+            searches.iter().take(50).map(json_of).collect()
+        };
+        if !self.resigned.is_empty() {
+            finding = finding.with("resigned", shown(&self.resigned));
         }
         finding
-            .with("searches", searches.len())
-            .with("legal", legal)
-            .with("illegal", illegal.iter().take(50).map(json_of).collect::<Vec<_>>())
-            .with("died", dead.iter().take(50).map(json_of).collect::<Vec<_>>())
-    };
-    // Each accusation is excused by its own run only: one honest failure elsewhere stands.
-    let first_illegal = guilty(&illegal).map(|s| (s, broken(&searches, &illegal, s)));
-    let first_dead = guilty(&dead).map(|s| (s, died(&dead, s)));
-    let mut accusations: Vec<(SearchInRun, Finding)> =
-        first_illegal.into_iter().chain(first_dead).collect();
-    accusations.sort_by_key(|(s, _)| !s.run.refusals.is_empty());
-    let mut accusations = accusations.into_iter();
-    if let Some((search, mut finding)) = accusations.next() {
+            .with("searches", self.all.len())
+            .with("legal", self.legal)
+            .with("illegal", shown(&self.illegal))
+            .with("died", shown(&self.dead))
+    }
+
+    /// The finding on an engine that answered with an illegal move, or not at all.
+    fn accusation(&self, evidence: &Evidence) -> Option<Finding> {
+        // Each accusation is excused by its own run only: one honest failure elsewhere stands.
+        let first_illegal = guilty(&self.illegal).map(|s| (s, broken(&self.all, &self.illegal, s)));
+        let first_dead = guilty(&self.dead).map(|s| (s, died(&self.dead, s)));
+        let mut accusations: Vec<(SearchInRun, Finding)> =
+            first_illegal.into_iter().chain(first_dead).collect();
+        accusations.sort_by_key(|(s, _)| !s.run.refusals.is_empty());
+        let mut accusations = accusations.into_iter();
+        let (search, mut finding) = accusations.next()?;
         for (_, other) in accusations {
             finding.details.push(other.summary);
             finding.details.extend(other.details);
         }
         finding.details.extend(again(evidence, search.go));
-        let mut faults = illegal.iter().chain(&dead);
+        let mut faults = self.illegal.iter().chain(&self.dead);
         let came_again = faults.any(|s| came_again::came_again(evidence, s.run, s.ask, s.go));
         let finding = came_again::noted(finding, came_again);
         let finding = finding.with("commands", runs::commands_upto(search.run, search.index));
-        return figures(excuse::excused(finding, excuse::refusal(search.run, &evidence.host)));
+        Some(self.figures(excuse::excused(finding, excuse::refusal(search.run, &evidence.host))))
     }
-    // A search on the event's clock is not waited for to its end.
-    let cut = searches.iter().filter(|search| search.ask.was_cut()).count();
-    let mut summary =
-        format!("{legal} of {} searches answered with a legal move", searches.len() - cut);
-    let places = searches.iter().filter(|search| search.run.purpose == Purpose::Positions).count();
-    let all = positions::all().len();
-    let slow = (1..all).contains(&places) && left_out(evidence);
-    if slow {
-        let _ = write!(summary, "; it is slow, so {places} of {all} positions were asked");
-    }
-    if let Some(first) = resigned.first() {
-        let _ = write!(
-            summary,
-            "; it resigned in {}, as in {} (after {})",
-            resigned.len(),
-            first.go.position,
-            first.go.plies
+
+    /// The finding on an engine that has no such fault: an advice where it is weak on small clocks, or resigned.
+    fn without_fault(&self, evidence: &Evidence) -> Finding {
+        // A search on the event's clock is not waited for to its end.
+        let cut = self.all.iter().filter(|search| search.ask.was_cut()).count();
+        let mut summary = format!(
+            "{} of {} searches answered with a legal move",
+            self.legal,
+            self.all.len() - cut
         );
+        let places =
+            self.all.iter().filter(|search| search.run.purpose == Purpose::Positions).count();
+        let all = positions::all().len();
+        let slow = (1..all).contains(&places) && left_out(evidence);
+        if slow {
+            let _ = write!(summary, "; it is slow, so {places} of {all} positions were asked");
+        }
+        if let Some(first) = self.resigned.first() {
+            let _ = write!(
+                summary,
+                "; it resigned in {}, as in {} (after {})",
+                self.resigned.len(),
+                first.go.position,
+                first.go.plies
+            );
+        }
+        let finding = self.figures(match (weak(evidence), self.resigned.first()) {
+            (Some(weak), _) => weak_below(evidence, &weak, summary),
+            (None, Some(first)) => Finding::advice(RULE, summary).details(place(first)).help(
+                "see that it resigns only where it is lost: `bestmove resign` loses the game at once (rule 2.1), and shows \
+                 no legal move here",
+            ),
+            (None, None) => Finding::pass(RULE, summary),
+        });
+        if slow { finding.with(LEFT_OUT, all - places) } else { finding }
     }
-    let finding = figures(match (weak(evidence), resigned.first()) {
-        (Some(weak), _) => weak_below(evidence, &weak, summary),
-        (None, Some(first)) => Finding::advice(RULE, summary).details(place(first)).help(
-            "see that it resigns only where it is lost: `bestmove resign` loses the game at once (rule 2.1), and shows \
-             no legal move here",
-        ),
-        (None, None) => Finding::pass(RULE, summary),
-    });
-    if slow { finding.with(LEFT_OUT, all - places) } else { finding }
 }
 
 /// True if some positions were left out because the engine takes long over each.
