@@ -29,6 +29,7 @@ use crate::judge::probe::games::early_start::EarlyProcess;
 use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Question, Run, Shell};
 use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
+use main_run::MainRun;
 
 /// Takes one line on what is being done now; called from any thread.
 pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
@@ -225,38 +226,14 @@ pub fn gather(
     let mut others = Vec::new();
     let mut main = main_run::run(&bench, SMALL_CLOCK)?;
     if !main.facts.started {
-        let only_at_end = main.facts.only_at_end;
-        let mut failed = main.finish();
-        if !failed.refusals.is_empty() {
-            // It lacked memory or the like, for which neither its name nor the shell was the reason; a start that
-            // is spared by chance under another name would accuse the name.
-            return Ok(Gathered::of(vec![failed], shown));
-        }
-        note_shell(&mut shown, plan, Shell::AsIs, false);
-        if only_at_end {
-            // No other way of starting it would make it flush.
-            return Ok(Gathered::of(vec![failed], shown));
-        }
-        let (works, tried) = other_ways(&bench, &failed, &mut shown)?;
-        let Some(shell) = works else {
-            return Ok(Gathered::of(std::iter::once(failed).chain(tried).collect(), shown));
-        };
+        let (works, failed) = another_shell(&bench, main, &mut shown)?;
+        others.extend(failed);
+        let Some(shell) = works else { return Ok(Gathered::of(others, shown)) };
         bench.shell = shell;
-        failed.purpose = Purpose::OtherShell;
-        others.push(failed);
-        others.extend(tried);
         progress("start, handshake, first moves, by the other shell");
         main = main_run::run(&bench, SMALL_CLOCK)?;
     }
-    let mut clock = SMALL_CLOCK;
-    while let Some(failed) = main.failed() {
-        let Some(next) = again::answered_on(&bench, &failed, clock, &mut others)? else { break };
-        let mut disproved = main.finish();
-        disproved.purpose = Purpose::SmallClock;
-        others.push(disproved);
-        clock = next;
-        main = main_run::run(&bench, clock)?;
-    }
+    let (main, clock) = climbed(&bench, main, &mut others)?;
     let facts = main.facts;
     note_shell(&mut shown, plan, bench.shell, facts.started);
 
@@ -297,6 +274,51 @@ pub fn gather(
         }
     }
     Ok(Gathered { runs, capabilities: shown, early })
+}
+
+/// Looks for another shell, after a main run that did not start the entry. Returns the shell, if one starts it, and
+/// the runs, the main run first.
+fn another_shell(
+    bench: &Bench<'_>,
+    main: MainRun,
+    shown: &mut Capabilities,
+) -> Result<(Option<Shell>, Vec<Run>), SandboxError> {
+    let only_at_end = main.facts.only_at_end;
+    let mut failed = main.finish();
+    if !failed.refusals.is_empty() {
+        // It lacked memory or the like, for which neither its name nor the shell was the reason; a start that
+        // is spared by chance under another name would accuse the name.
+        return Ok((None, vec![failed]));
+    }
+    note_shell(shown, bench.plan, Shell::AsIs, false);
+    if only_at_end {
+        // No other way of starting it would make it flush.
+        return Ok((None, vec![failed]));
+    }
+    let (works, tried) = other_ways(bench, &failed, shown)?;
+    if works.is_some() {
+        failed.purpose = Purpose::OtherShell;
+    }
+    Ok((works, std::iter::once(failed).chain(tried).collect()))
+}
+
+/// Repeats a main run that failed on a bigger clock, where the clock may have been the reason. Returns the last main
+/// run with its clock; the others go to `seen`.
+fn climbed(
+    bench: &Bench<'_>,
+    mut main: MainRun,
+    seen: &mut Vec<Run>,
+) -> Result<(MainRun, Go), SandboxError> {
+    let mut clock = SMALL_CLOCK;
+    while let Some(failed) = main.failed() {
+        let Some(next) = again::answered_on(bench, &failed, clock, seen)? else { break };
+        let mut disproved = main.finish();
+        disproved.purpose = Purpose::SmallClock;
+        seen.push(disproved);
+        clock = next;
+        main = main_run::run(bench, clock)?;
+    }
+    Ok((main, clock))
 }
 
 /// The clock, alone; then everything else, beside each other, on the clock on which the main run went well. The outcomes, and how
