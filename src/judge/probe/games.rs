@@ -122,37 +122,7 @@ pub(crate) fn play(
         Ok(stop) => stop,
         Err(why) => return GamesEvidence::Impossible(why.to_string()),
     };
-    let game = Match {
-        engines: engines(entry, plan.control).map(Arc::new).into(),
-        games: runner::MatchGames::Given(given),
-        settings: GameSettings {
-            patience: Patience {
-                margin: limits.answer,
-                after_flag: Duration::ZERO,
-                ..Patience::default()
-            },
-            rules: AdjudicationRules { length: Some(LONGEST), ..AdjudicationRules::default() },
-            ..GameSettings::default()
-        },
-        bounds: EngineBounds {
-            // Beside others a start takes longer than alone, and is not what is judged.
-            startup: limits.startup * 2,
-            ready: limits.startup,
-            quit: limits.quit,
-            grace: Some(limits.grace_after_games()),
-            ..EngineBounds::default()
-        },
-        concurrency: plan
-            .beside
-            .min(NonZeroUsize::try_from(plan.pairs).unwrap_or(NonZeroUsize::MIN)),
-        affinity: Affinity::Off,
-        first_core: 0,
-        restart: Restart::Needed,
-        tell_moves: false,
-        standstill: None,
-        wait: Duration::ZERO,
-        dialogue: None,
-    };
+    let game = match_of(entry, plan, limits, given);
     let began = Instant::now();
     let mut games = Vec::new();
     let mut left = Vec::new();
@@ -200,6 +170,41 @@ pub(crate) fn play(
         left,
         disproved: Vec::new(),
     })
+}
+
+/// The match of these games. A fallen flag does not end one, and a process plays on as long as it lives.
+fn match_of(entry: &Contender, plan: GamesPlan, limits: &Limits, given: Vec<WantedGame>) -> Match {
+    Match {
+        engines: engines(entry, plan.control).map(Arc::new).into(),
+        games: runner::MatchGames::Given(given),
+        settings: GameSettings {
+            patience: Patience {
+                margin: limits.answer,
+                after_flag: Duration::ZERO,
+                ..Patience::default()
+            },
+            rules: AdjudicationRules { length: Some(LONGEST), ..AdjudicationRules::default() },
+            ..GameSettings::default()
+        },
+        bounds: EngineBounds {
+            // Beside others a start takes longer than alone, and is not what is judged.
+            startup: limits.startup * 2,
+            ready: limits.startup,
+            quit: limits.quit,
+            grace: Some(limits.grace_after_games()),
+            ..EngineBounds::default()
+        },
+        concurrency: plan
+            .beside
+            .min(NonZeroUsize::try_from(plan.pairs).unwrap_or(NonZeroUsize::MIN)),
+        affinity: Affinity::Off,
+        first_core: 0,
+        restart: Restart::Needed,
+        tell_moves: false,
+        standstill: None,
+        wait: Duration::ZERO,
+        dialogue: None,
+    }
 }
 
 fn engines(entry: &Contender, control: TimeControl) -> [Engine; 3] {
