@@ -202,40 +202,12 @@ pub(crate) mod tests {
                 limit: Bytes::LIMIT_4K,
             }),
             verdict: Verdict::Rejected,
-            findings: vec![
-                Finding::pass(RuleId::SingleFile, "one regular file").detail("not shown"),
-                Finding::fail(RuleId::Size, "4117 bytes, 21 over")
-                    .detail("file 4097, engines.json 20")
-                    .with("over", 21)
-                    .help("save 21 bytes"),
-                Finding::undecided(RuleId::Commands, "pypy3 is not installed here")
-                    .detail("asked for by sh after 3 ms")
-                    .help("install pypy3"),
-                Finding::advice(RuleId::LongGame, "a list of 1000 plies is cut")
-                    .detail("also not shown")
-                    .help("make the buffer longer"),
-                Finding::skipped(RuleId::UciGo, RuleId::Commands),
-            ],
+            findings: findings(),
             startup: StartTimes {
                 uciok: Some(Duration::from_millis(412)),
                 readyok: Some(Duration::from_micros(413_500)),
             },
-            execs: vec![Exec {
-                at: Duration::ZERO,
-                pid: 7,
-                parent: 6,
-                by: None,
-                asked: "/entry/x".into(),
-                real: Some("/usr/bin/dash".into()),
-                script: false,
-                argv: vec!["/entry/x".into()],
-                outcome: ExecOutcome::Ran,
-                class: ProgramClass::Entry,
-                name: "sh".into(),
-                lasted: None,
-                exit: Some(ExitHow::Status(0)),
-                product: None,
-            }],
+            execs: vec![exec()],
             leftovers: vec![
                 Leftover::File(LeftFile {
                     path: "/tmp/x".into(),
@@ -275,6 +247,44 @@ pub(crate) mod tests {
             }],
             games: vec![game()],
             circumstances: Circumstances::default(),
+        }
+    }
+
+    /// A finding of each status.
+    fn findings() -> Vec<Finding> {
+        vec![
+            Finding::pass(RuleId::SingleFile, "one regular file").detail("not shown"),
+            Finding::fail(RuleId::Size, "4117 bytes, 21 over")
+                .detail("file 4097, engines.json 20")
+                .with("over", 21)
+                .help("save 21 bytes"),
+            Finding::undecided(RuleId::Commands, "pypy3 is not installed here")
+                .detail("asked for by sh after 3 ms")
+                .help("install pypy3"),
+            Finding::advice(RuleId::LongGame, "a list of 1000 plies is cut")
+                .detail("also not shown")
+                .help("make the buffer longer"),
+            Finding::skipped(RuleId::UciGo, RuleId::Commands),
+        ]
+    }
+
+    /// A start of the entry itself, by its shell.
+    fn exec() -> Exec {
+        Exec {
+            at: Duration::ZERO,
+            pid: 7,
+            parent: 6,
+            by: None,
+            asked: "/entry/x".into(),
+            real: Some("/usr/bin/dash".into()),
+            script: false,
+            argv: vec!["/entry/x".into()],
+            outcome: ExecOutcome::Ran,
+            class: ProgramClass::Entry,
+            name: "sh".into(),
+            lasted: None,
+            exit: Some(ExitHow::Status(0)),
+            product: None,
         }
     }
 
