@@ -16,6 +16,7 @@ use super::worker_lines::{ProgressLook, WorkerLines};
 use crate::batch::pool::PoolWatch;
 use crate::cli::SizeArgs;
 use crate::judge::error::CheckError;
+use crate::judge::other_work::judged_when_quiet;
 use crate::judge::settings::Settings;
 use crate::judge::{CopyOf, Judge};
 use crate::model::entry_report::EntryReport;
@@ -45,12 +46,14 @@ pub(super) fn run(
     let look = if args.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
     let lines = WorkerLines::new(look, 1, 1);
     let jobs = judge.settings().jobs;
-    let before =
-        judge.assess(path, jobs, &|step| lines.step(0, path, &format!("as it is: {step}")))?;
+    let step = |step: &str| lines.step(0, path, &format!("as it is: {step}"));
+    let waits = || step("waiting for the host to be quiet");
+    let before = judged_when_quiet(|| judge.assess(path, jobs, &step), waits)?;
     let copy = copy_with(&file, &hint.entry)?;
     let step = |step: &str| lines.step(0, path, &format!("with hint {number}: {step}"));
-    let of = CopyOf::Entry { path, file: &file };
-    let after = judge.assess_copy(copy.path(), of, jobs, &step)?;
+    let waits = || step("waiting for the host to be quiet");
+    let of = || CopyOf::Entry { path, file: &file };
+    let after = judged_when_quiet(|| judge.assess_copy(copy.path(), of(), jobs, &step), waits)?;
     drop(lines);
     let worse = worse(&before, &after);
     if !worse.is_empty() {

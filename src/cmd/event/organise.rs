@@ -87,9 +87,17 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
 /// Leaves the marker that a runner looks for.
 pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     super::views::require_begun(config)?;
+    let (ledger, _) = super::views::ledger(config).map_err(super::views::unread(&config.path))?;
+    if ledger.is_over() {
+        return Err(EarlyEnd::usage("the event is over: there is nothing to pause").into());
+    }
     let marker = config.pause_marker();
     std::fs::write(&marker, "").with_context(|| shown(&marker))?;
-    writeln!(out, "a runner stops after the games under way; one that starts goes on")?;
+    writeln!(
+        out,
+        "asked the runner to stop after the games under way; {} goes on",
+        typed("run", &config.path)
+    )?;
     Ok(Exit::Success)
 }
 

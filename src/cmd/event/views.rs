@@ -25,7 +25,9 @@ use crate::view::site::Site;
 use crate::view::{event_ratings, standings, text};
 
 /// The event's state by its journal, with a note where its end is torn.
-fn ledger(config: &EventConfig) -> Result<(Ledger, Option<journal::TornRecord>), JournalError> {
+pub(super) fn ledger(
+    config: &EventConfig,
+) -> Result<(Ledger, Option<journal::TornRecord>), JournalError> {
     let mut ledger = Ledger::default();
     let torn = journal::read(&config.journal, &mut |_, record| ledger.apply(record))?;
     Ok((ledger, torn))

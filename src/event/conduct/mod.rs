@@ -129,10 +129,10 @@ pub(crate) fn run(
     audience: &mut dyn Audience,
 ) -> Result<EventOutcome, EventError> {
     let mut conductor = Conductor::open(config, stop, audience)?;
+    let _ = std::fs::remove_file(config.pause_marker());
     if conductor.ledger.is_over() {
         return Ok(EventOutcome::Over { winners: conductor.ledger.winners.clone() });
     }
-    let _ = std::fs::remove_file(config.pause_marker());
     conductor.tables_are_there()?;
     conductor.books()?;
     conductor.history()?;

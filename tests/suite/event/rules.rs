@@ -26,7 +26,8 @@ fn a_second_runner_a_changed_entry_and_changed_settings_are_refused() {
     assert!(text.contains("another runner is writing to"), "{text}");
 
     // A pause lets the game under way end.
-    assert_eq!(event.ask(&["event", "pause"]).0, 0);
+    let (code, text) = event.ask(&["event", "pause"]);
+    assert!(code == 0 && text.contains("`gate4k event run event.toml` goes on"), "{text}");
     assert_eq!(runner.wait().unwrap().code(), Some(4));
     assert_eq!(event.finished().len(), 1);
     assert_eq!(event.records("paused").len(), 1);

@@ -121,6 +121,8 @@ pub(crate) fn check(event: &Event, doubles: u32, pairs: usize) -> bool {
     assert_eq!(event.records("event-finished")[0]["winner"], winner);
     let (code, status) = event.ask(&["event", "status"]);
     assert!(code == 0 && status.contains(&format!("over: {winner} wins")), "{status}");
+    let (code, told) = event.ask(&["event", "pause"]);
+    assert!(code == 2 && told.contains("there is nothing to pause"), "{told}");
     let (code, pgn) = event.ask(&["event", "export", "pgn"]);
     assert_eq!((code, pgn.matches("[Event ").count()), (0, games.len()));
     tied
@@ -139,6 +141,10 @@ fn six_entries_play_a_pool_and_a_minifinal_that_is_tied() {
     assert_eq!(code, 0, "{verified}");
     let tied = check(&event, doubles, pairs);
     assert_eq!(text.contains("more pair"), tied, "{text}");
+    // A pause that was asked for too late for a runner waits for no other one.
+    event.write("event.journal.pause", "");
+    assert_eq!(event.ask(&["event", "run", "--quiet"]).0, 0);
+    assert!(!event.path("event.journal.pause").exists());
 }
 
 /// From a folder of entries and a file of openings to the winner: what `event new` writes is played as it stands, but for a
