@@ -35,7 +35,10 @@ const COMMENT_BYTES: usize = 1 << 16;
 #[derive(Debug, thiserror::Error)]
 pub enum PgnError {
     /// The file cannot be opened.
-    #[error("cannot open {}: {source}", shown(path))]
+    #[error(
+        "cannot open {}: {source}; name a PGN, or an event's journal (event.journal)",
+        shown(path)
+    )]
     Open {
         /// The file.
         path: PathBuf,
@@ -65,6 +68,15 @@ pub enum PgnError {
         game: u64,
         /// The fault.
         fault: Fault,
+    },
+    /// The file has no tag and no game before the first fault.
+    #[error(
+        "{} is neither a PGN nor a journal; name a PGN, or the event's journal (event.journal)",
+        shown(path)
+    )]
+    NoPgn {
+        /// The file.
+        path: PathBuf,
     },
 }
 
@@ -132,6 +144,7 @@ pub struct PgnSource {
     lines: LineCount,
     path: PathBuf,
     game: u64,
+    visitor: GameVisitor,
     ended: bool,
     warnings: Vec<PgnError>,
 }
@@ -169,6 +182,7 @@ impl PgnSource {
             lines: count,
             path: path.into(),
             game: 0,
+            visitor: GameVisitor::default(),
             ended: false,
             warnings: Vec::new(),
         })
@@ -187,7 +201,7 @@ impl Iterator for PgnSource {
         if self.ended {
             return None;
         }
-        let read = self.reader.read_game(&mut GameVisitor);
+        let read = self.reader.read_game(&mut self.visitor);
         let (path, game) = (self.path.clone(), self.game + 1);
         let line = self.lines.line(self.reader.buffer());
         let error = match read {
@@ -200,6 +214,9 @@ impl Iterator for PgnSource {
             Ok(None) => {
                 self.ended = true;
                 return None;
+            }
+            Ok(Some(Err(Fault::BadMove { .. }))) if game == 1 && !self.visitor.has_tags => {
+                PgnError::NoPgn { path }
             }
             Ok(Some(Err(fault))) => PgnError::Game { path, line, game, fault },
             Err(source) => PgnError::Read { path, line, game, source },
@@ -237,7 +254,11 @@ struct Moves {
     result: Option<GameResult>,
 }
 
-struct GameVisitor;
+#[derive(Debug, Default)]
+struct GameVisitor {
+    /// True once a tag was read.
+    has_tags: bool,
+}
 
 impl GameVisitor {
     fn start(fen: Option<&str>) -> Result<Chess, Fault> {
@@ -266,6 +287,7 @@ impl Visitor for GameVisitor {
         name: &[u8],
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
+        self.has_tags = true;
         let slot = match name {
             b"Event" => &mut tags.event,
             b"Round" => &mut tags.round,

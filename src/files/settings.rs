@@ -22,6 +22,12 @@ pub enum SettingsError {
         /// The system's error.
         source: io::Error,
     },
+    /// It is the journal of an event.
+    #[error("{} is a journal; name the event's file (event.toml)", shown(path))]
+    Journal {
+        /// The file.
+        path: PathBuf,
+    },
     /// Something in it is wrong.
     #[error(transparent)]
     Wrong(Misplaced),
@@ -45,12 +51,16 @@ pub struct SettingsKind {
 
 impl SettingsKind {
     /// The settings of a repository of entries.
-    pub(crate) const CONFIGURATION: SettingsKind = SettingsKind { name: "configuration", next: "" };
+    pub(crate) const CONFIGURATION: SettingsKind = SettingsKind {
+        name: "configuration",
+        next: "; name a file that you may read, such as gate4k.toml",
+    };
     /// An event that is played.
     pub(crate) const EVENT: SettingsKind =
         SettingsKind { name: "event", next: "; `gate4k event new` writes one" };
     /// An event of which recorded games are read.
-    pub(crate) const RECORDED_EVENT: SettingsKind = SettingsKind { name: "event", next: "" };
+    pub(crate) const RECORDED_EVENT: SettingsKind =
+        SettingsKind { name: "event", next: "; name the event's file (event.toml)" };
 
     /// Reads the text of such a file.
     ///

@@ -167,6 +167,7 @@ fn differing(of: &str, one: &Value, other: &Value) -> Option<String> {
 
 impl JournalKind for CheckRecord {
     const REPAIR: &'static str = super::REPAIR;
+    const ORIGIN: &'static str = super::ORIGIN;
     const VERSION: u32 = VERSION;
     const NO_HEADER: &'static str = "it does not begin with the check that it is a part of";
 

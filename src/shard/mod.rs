@@ -67,6 +67,8 @@ impl fmt::Display for Shard {
 
 /// See [`JournalKind::REPAIR`].
 const REPAIR: &str = "give the command of its shard again, which will";
+/// See [`JournalKind::ORIGIN`].
+const ORIGIN: &str = "name a file that `--journal` wrote";
 
 /// The end of a shard's journal that was lost when it was opened; the work is done again.
 #[derive(Debug)]

@@ -148,6 +148,7 @@ impl MatchRun {
 
 impl JournalKind for ShardRecord {
     const REPAIR: &'static str = super::REPAIR;
+    const ORIGIN: &'static str = super::ORIGIN;
     const VERSION: u32 = VERSION;
     const NO_HEADER: &'static str = "it does not begin with the run that it is a part of";
 

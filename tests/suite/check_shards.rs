@@ -221,7 +221,7 @@ fn shards_of_a_check_that_do_not_fit_are_refused_by_name() {
         (&["first", "empty"], 4, "is empty: its shard has not begun"),
         (&["first", "changed"], 2, "the files of entries/e3 are others"),
         (&["first", "second", "--pgn", "x"], 2, "--pgn is of a match"),
-        (&["entries/e0/engine"], 2, "is no journal that this gate4k can read"),
+        (&["entries/e0/engine"], 2, "is no journal; name a file that `--journal` wrote"),
     ] {
         let merged = pool.run(&[&["merge"], journals].concat());
         assert_eq!(merged.code, code, "{words}: {}", err(&merged));

@@ -349,6 +349,10 @@ mod command {
             (GAME.replace("[White \"a <b>\"]\n", ""), "it has no White tag"),
             (GAME.replace("0-1", "0-2"), "is no result"),
             (GAME.replace("[Result", "[FEN \"8/8\"]\n[Result"), "is no FEN"),
+            (
+                "event = \"An event\"\n".into(),
+                "games.pgn is neither a PGN nor a journal; name a PGN",
+            ),
         ];
         for (text, part) in cases {
             let (_folder, path) = file(&text);

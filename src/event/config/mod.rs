@@ -349,6 +349,9 @@ impl EventConfig {
     }
 
     fn load_with(path: &Path, files: EntryFiles) -> Result<EventConfig, SettingsError> {
+        if journal::is_journal(path) {
+            return Err(SettingsError::Journal { path: path.to_owned() });
+        }
         let text = SettingsKind::EVENT.text(path)?;
         EventConfig::parse(path, &text, files).map_err(|mistake| mistake.placed(path, &text))
     }

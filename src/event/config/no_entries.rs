@@ -12,7 +12,10 @@ pub(super) const CUP_ENGINES: usize = 32;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoEntries {
     /// The directory cannot be read.
-    #[error("cannot read the entries in {}: {source}", shown(path))]
+    #[error(
+        "cannot read the entries in {}: {source}; name a folder with the file or the folder of each engine",
+        shown(path)
+    )]
     Read {
         /// The directory.
         path: PathBuf,

@@ -26,6 +26,15 @@ fn wrong(text: &str) -> String {
 }
 
 #[test]
+fn a_journal_in_the_place_of_the_event_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("event.journal");
+    std::fs::write(&path, "{\"n\":0,\"sha256\":\"").unwrap();
+    let error = EventConfig::load(&path).unwrap_err().to_string();
+    assert!(error.ends_with("is a journal; name the event's file (event.toml)"), "{error}");
+}
+
+#[test]
 fn every_key_is_in_the_handbook() {
     assert_listed::<RawEvent>("key at the head");
     assert_listed::<RawEntry>("key of an `[[entry]]`");

@@ -45,7 +45,10 @@ const LINGERING: Duration = Duration::from_millis(1500);
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The journal cannot be opened or read.
-    #[error("cannot read the journal {}: {source}", shown(path))]
+    #[error(
+        "cannot read the journal {}: {source}; name a file that `--journal` wrote, or the event's journal (event.journal)",
+        shown(path)
+    )]
     Read {
         /// The file.
         path: PathBuf,
@@ -53,7 +56,10 @@ pub enum JournalError {
         source: io::Error,
     },
     /// The journal cannot be opened for writing.
-    #[error("cannot open the journal {} for writing: {source}", shown(path))]
+    #[error(
+        "cannot open the journal {} for writing: {source}; name a file that you may write, in a folder that is there",
+        shown(path)
+    )]
     Open {
         /// The file.
         path: PathBuf,
@@ -118,6 +124,14 @@ pub enum JournalError {
         /// See [`JournalKind::REPAIR`].
         mend: &'static str,
     },
+    /// The file does not begin as a journal does.
+    #[error("{} is no journal; {origin}", shown(path))]
+    NoJournal {
+        /// The file.
+        path: PathBuf,
+        /// See [`JournalKind::ORIGIN`].
+        origin: &'static str,
+    },
     /// The file is something else, or of another version.
     #[error("{} is no journal that this gate4k can read: {what}", shown(path))]
     Foreign {
@@ -152,6 +166,8 @@ pub struct TornRecord {
 pub trait JournalKind: Serialize + DeserializeOwned {
     /// The command that cuts off a last record that is not whole, such as "let `gate4k …`".
     const REPAIR: &'static str;
+    /// The next step where a file is none of these journals, such as "name a file that `--journal` wrote".
+    const ORIGIN: &'static str;
     /// The version of these journals.
     const VERSION: u32;
     /// The fault of a journal whose first record is not of this kind.
@@ -362,8 +378,7 @@ fn scan<R: JournalKind>(
                 if line::is_hollow(&bytes) {
                     return Err(last(ZEROS.into()));
                 }
-                let what = "it does not begin as a journal does".into();
-                return Err(JournalError::Foreign { path: path_of(), what });
+                return Err(JournalError::NoJournal { path: path_of(), origin: R::ORIGIN });
             }
             let bytes = length as u64;
             if bytes == LONGEST {
@@ -380,6 +395,9 @@ fn scan<R: JournalKind>(
                 if (at.number > 0 || line::is_hollow(text)) && is_at_end(&mut reader, path)? =>
             {
                 return Err(last(what));
+            }
+            Err(_) if at.number == 0 && !line::may_begin(text) && !line::is_hollow(text) => {
+                return Err(JournalError::NoJournal { path: path_of(), origin: R::ORIGIN });
             }
             Err(what) => return Err(damaged(what)),
         };
@@ -447,6 +465,7 @@ fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalErro
 
 impl JournalKind for JournalRecord {
     const REPAIR: &'static str = "let `gate4k event repair`";
+    const ORIGIN: &'static str = "name the event's journal (event.journal)";
     const VERSION: u32 = VERSION;
     const NO_HEADER: &'static str = "it does not begin with a header";
 

@@ -58,7 +58,7 @@ fn a_round_robin_goes_on_without_the_best_and_so_does_the_final() {
     assert!(code == 3 && none.contains("event.journal holds no record"), "{code} {none}");
     fs::write(&journal, "1. e4 e5\n").unwrap();
     let (code, other) = withdraw(&event, "E1");
-    assert!(code == 2 && other.contains("line 1"), "{code} {other}");
+    assert!(code == 2 && other.contains("event.journal is no journal"), "{code} {other}");
     fs::remove_file(&journal).unwrap();
     fs::create_dir(&journal).unwrap();
     let (code, other) = withdraw(&event, "E1");
