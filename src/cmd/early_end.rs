@@ -51,6 +51,9 @@ fn exit(error: &anyhow::Error) -> Option<Exit> {
 /// Undecided where another try may go well: the disk has room again, the other runner has ended.
 fn of_journal(error: &JournalError) -> Exit {
     match error {
+        JournalError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Exit::Nothing
+        }
         JournalError::Write { .. } | JournalError::Locked { .. } => Exit::Undecided,
         _ => Exit::Usage,
     }

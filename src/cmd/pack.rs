@@ -52,7 +52,10 @@ pub(crate) fn run(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit>
 fn once(args: &PackArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     entry_file::may_write(&args.output, &args.source, args.force).map_err(EarlyEnd::usage)?;
     let source = read::bytes(&args.source, SOURCE).map_err(|error| {
-        let words = format!("cannot read the source {}: {error}", shown(&args.source));
+        let words = format!(
+            "cannot read the source {}: {error}; name the file with the engine's source, or an executable",
+            shown(&args.source)
+        );
         EarlyEnd::new(Exit::Nothing, words)
     })?;
     if source.trim_ascii().is_empty() {

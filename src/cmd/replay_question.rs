@@ -1,6 +1,6 @@
 //! `gate4k replay-question`: the commands of a finding, sent to the entry once more, with all that it says.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +27,12 @@ const LINE: usize = 4000;
 /// Sends the commands, prints both directions with their times, and tells whether every question was answered.
 pub(crate) fn run(args: &ReplayQuestionArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let text = read::text(&args.report, read::RECEIPT).map_err(|error| {
-        EarlyEnd::usage(format!("cannot read {}: {error}", shown(&args.report)))
+        let is_missing = error.kind() == ErrorKind::NotFound;
+        let words = format!(
+            "cannot read {}: {error}; name a report of `gate4k check --format json`",
+            shown(&args.report)
+        );
+        EarlyEnd::new(if is_missing { Exit::Nothing } else { Exit::Usage }, words)
     })?;
     let report: Value = serde_json::from_str(&text).map_err(|error| {
         let path = shown(&args.report);

@@ -82,8 +82,9 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
 }
 
 fn read(path: &Path, args: &VerifyArgs) -> anyhow::Result<ReadReceipt> {
-    let text = read::text(path, read::RECEIPT)
-        .map_err(|source| ReceiptError::Read { path: path.to_owned(), source })?;
+    let text = read::text(path, read::RECEIPT).map_err(|source| {
+        EarlyEnd::of_file(ReceiptError::Read { path: path.to_owned(), source })
+    })?;
     let receipt = verify::read(path, &text)?;
     let signed = args
         .public_key

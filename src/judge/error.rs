@@ -13,7 +13,7 @@ use crate::sandbox::plan::SandboxError;
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The path leads to nothing that could be an entry.
-    #[error("nothing to check at {}: {what}", shown(path))]
+    #[error("no entry at {}: {what}; name an entry's file or its folder", shown(path))]
     Nothing {
         /// The path as given.
         path: PathBuf,
@@ -21,7 +21,7 @@ pub enum CheckError {
         what: String,
     },
     /// A file that belongs to the entry or to the settings cannot be read.
-    #[error("cannot read {}: {source}", shown(path))]
+    #[error("cannot read {}: {source}; name a file or a directory that you may read", shown(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -67,7 +67,8 @@ mod tests {
     fn a_path_in_a_message_is_harmless() {
         let error =
             CheckError::Nothing { path: PathBuf::from("a\x1b[2J\nb"), what: "no such file".into() };
-        assert_eq!(error.to_string(), "nothing to check at a\\u{1b}[2J\\nb: no such file");
+        let told = "no entry at a\\u{1b}[2J\\nb: no such file; name an entry's file or its folder";
+        assert_eq!(error.to_string(), told);
         assert_eq!(error.exit(), Exit::Nothing);
     }
 }

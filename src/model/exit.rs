@@ -14,9 +14,10 @@ pub(crate) enum Exit {
     Success,
     /// At least one entry is rejected, or an engine of a match was lost as often as is allowed.
     Rejected,
-    /// The command line, a setting or a file of settings is wrong.
+    /// The command line, a setting or a file of settings is wrong, or no file of settings, allow-list, engines, book or key is
+    /// at the path that an option names.
     Usage,
-    /// There is nothing at the path that was given.
+    /// There is nothing at the path that was given of an entry, an event, a journal, games, a receipt or a report.
     Nothing,
     /// No entry is rejected, but at least one could not be decided here.
     Undecided,

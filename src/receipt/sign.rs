@@ -15,11 +15,14 @@ pub(crate) const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
 /// The word for the key that signs.
 const SECRET: &str = "secret key";
 
+/// The word for the key that signatures are compared with.
+const PUBLIC: &str = "public key";
+
 /// An error in signing, or in reading a signature.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignError {
     /// A file cannot be read.
-    #[error("cannot read the {what} {}: {source}", shown(path))]
+    #[error("cannot read the {what} {}: {source}{}", shown(path), origin(what))]
     Read {
         /// `secret key`, `public key`, `signature`.
         what: &'static str,
@@ -58,6 +61,17 @@ pub(crate) enum SignError {
 /// The next step where a file is no such thing.
 fn remedy(what: &str) -> &'static str {
     if what == SECRET { "; `minisign -G` makes a pair of keys" } else { "" }
+}
+
+/// The next step where a file cannot be read.
+fn origin(what: &str) -> &'static str {
+    match what {
+        SECRET => "; name the file with the secret key that `minisign -G` made",
+        PUBLIC => {
+            "; name the file with the public key that `minisign -G` made, or give the key itself"
+        }
+        _ => "; `gate4k check --receipt FILE --sign-key KEY` writes it beside the receipt",
+    }
 }
 
 fn text(what: &'static str, path: &Path) -> Result<String, SignError> {
@@ -149,7 +163,7 @@ impl Signer {
 /// # Errors
 /// When it is not, or there is none.
 pub(crate) fn verify(path: &Path, receipt: &str, key: &str) -> Result<(), SignError> {
-    let what = "public key";
+    let what = PUBLIC;
     let key = match PublicKey::from_base64(key) {
         Ok(key) => key,
         Err(_) => {

@@ -17,7 +17,10 @@ use crate::model::verdict::{Status, Verdict};
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReceiptError {
     /// The file cannot be read.
-    #[error("cannot read the receipt {}: {source}", shown(path))]
+    #[error(
+        "cannot read the receipt {}: {source}; name the file that `gate4k check --receipt FILE` wrote",
+        shown(path)
+    )]
     Read {
         /// The file.
         path: PathBuf,

@@ -70,7 +70,10 @@ pub(crate) enum SpecError {
         why: String,
     },
     /// A file that cannot be read.
-    #[error("cannot read the engines in {}: {source}", shown(path))]
+    #[error(
+        "cannot read the engines in {}: {source}; name cutechess's engines.json, or TOML with [[engine]] tables",
+        shown(path)
+    )]
     Read {
         /// The file.
         path: PathBuf,

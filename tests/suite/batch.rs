@@ -263,7 +263,7 @@ fn a_receipt_holds_until_something_changes() {
     assert_eq!(changed.code, 1);
     assert!(changed.out.starts_with("does not hold  a\n"), "{}", changed.out);
     assert_eq!(place.run(&["verify", "r.json", "gone"]).code, 3);
-    assert_eq!(place.run(&["verify", "gone.json", "a"]).code, 2);
+    assert_eq!(place.run(&["verify", "gone.json", "a"]).code, 3);
 }
 
 fn a_locked_key_signs_with_its_password_from_the_environment() {

@@ -174,7 +174,7 @@ mod rooms {
         for command in ["check", "size"] {
             let (code, _, err) = told_apart(&run(&[command, path(folder.path())]));
             assert_eq!(code, 3, "{command}: {err}");
-            assert!(err.contains("nothing to check"), "{command}: {err}");
+            assert!(err.contains("no entry at"), "{command}: {err}");
         }
     }
 

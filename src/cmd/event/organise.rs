@@ -40,10 +40,12 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
         let words = format!("there is no file {}; --book names a file of openings", shown(missing));
         return Err(EarlyEnd::usage(words).into());
     }
-    let text = template(args.like, contestants, beside, &args.book).map_err(|error| {
-        let is_empty = matches!(error, config::NoEntries::TooFew { .. });
-        EarlyEnd::new(if is_empty { Exit::Nothing } else { Exit::Usage }, error)
-    })?;
+    let text =
+        template(args.like, contestants, beside, &args.book).map_err(|error| match error {
+            config::NoEntries::TooFew { .. } => EarlyEnd::new(Exit::Nothing, error),
+            config::NoEntries::Read { .. } => EarlyEnd::of_file(error),
+            _ => EarlyEnd::usage(error),
+        })?;
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = opened.map_err(|error| {
         let why = match error.kind() {

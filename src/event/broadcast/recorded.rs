@@ -35,7 +35,7 @@ const LONG: usize = 1 << 16;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordedError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}", shown(path))]
+    #[error("cannot read {}: {source}; name a PGN of the event's games", shown(path))]
     Read {
         /// The file.
         path: PathBuf,

@@ -44,7 +44,7 @@ use stage_games::{Id, StageGame, StageGames, TagUse, moves_sum};
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplayError {
     /// A file cannot be opened.
-    #[error("cannot open {}: {source}", shown(path))]
+    #[error("cannot open {}: {source}; name a PGN of the event's games", shown(path))]
     Open {
         /// The file.
         path: PathBuf,
