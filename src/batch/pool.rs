@@ -20,6 +20,7 @@ use crate::judge::other_work::{judged_when_quiet, may_be_caused_by_load};
 use crate::model::entry_report::EntryReport;
 use crate::model::in_order::InOrder;
 use crate::model::lock::lock;
+use crate::model::text::shown;
 
 /// The report on one entry, or why there is none.
 pub(crate) type Judged = Result<EntryReport, CheckError>;
@@ -161,7 +162,10 @@ fn guarded(
     let work = || judge(path, jobs, &|step| watch.step(worker, path, step));
     // Nothing that this entry touched is looked at again.
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(CheckError::Internal(format!("{} could not be judged to its end", path.display())))
+        Err(CheckError::Internal(format!(
+            "{} could not be judged to its end; report this, with the entry",
+            shown(path)
+        )))
     })
 }
 

@@ -203,8 +203,9 @@ fn asked(args: &MatchArgs) -> Result<Vec<RequestedEngine>, EarlyEnd> {
         let words = format!(
             "a match needs two engines, and there {}",
             match asked.len() {
-                0 => "is none",
-                _ => "is one",
+                0 => "is none; name two",
+                _ =>
+                    "is one; name another, or the same entry twice (\"name=A entry=…\" \"name=B entry=…\")",
             }
         );
         return Err(EarlyEnd::usage(words));

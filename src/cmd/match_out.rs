@@ -197,8 +197,9 @@ impl MatchOutputs {
             Event::Unasked { engine, said } => {
                 self.live.clear();
                 let name = safe(&game.engines[engine].name);
-                let words = format!("{name} said {said:?} without being asked; it was passed over");
-                let _ = writeln!(anstream::stderr(), "{words}");
+                super::note(&format!(
+                    "{name} said {said:?} without being asked; it was passed over"
+                ));
             }
             Event::HostChanged { engine, replaced } => {
                 self.live.clear();

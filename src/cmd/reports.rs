@@ -92,7 +92,10 @@ impl Reports {
             match &report.path {
                 ReportPath::Stdout => stdout.push(report.format),
                 ReportPath::File(path) if seen.contains(&path.as_path()) => {
-                    bail!("two reports go to {}", shown(path));
+                    bail!(
+                        "two reports go to {}; give each --report a file of its own",
+                        shown(path)
+                    );
                 }
                 ReportPath::File(path) => {
                     seen.push(path);
@@ -332,7 +335,8 @@ mod tests {
         let twice = ["html", "json"].map(|format| format!("--report={format}={path}"));
         let twice = twice.each_ref().map(String::as_str);
         let error = written(&twice, Surroundings::default()).unwrap_err();
-        assert_eq!(error.to_string(), format!("two reports go to {path}"));
+        let told = format!("two reports go to {path}; give each --report a file of its own");
+        assert_eq!(error.to_string(), told);
     }
 
     #[test]

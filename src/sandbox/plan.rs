@@ -10,6 +10,7 @@ use crate::model::evidence::{
     Denial, Exec, ExitHow, FatalSignal, FileOpen, LaunchFailure, LeftFile, LeftProcess,
     ProgramClass, Refusal, Shell,
 };
+use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::sandbox::limits::cpu::CpuTimes;
 
@@ -193,7 +194,7 @@ pub enum SandboxError {
         next: String,
     },
     /// A step of the set-up failed.
-    #[error("the sandbox could not be set up: {step}{}: {source}", path.as_ref().map(|p| format!(" ({})", p.display())).unwrap_or_default())]
+    #[error("the sandbox could not be set up: {step}{}: {source}", path.as_ref().map(|path| format!(" ({})", shown(path))).unwrap_or_default())]
     Setup {
         /// The step.
         step: &'static str,

@@ -15,10 +15,17 @@ pub(crate) enum MergeError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A journal without a record.
-    #[error("{} is empty: its shard has not begun", shown(.0))]
+    #[error(
+        "{} is empty: its shard has not begun; start that shard, or leave the file out and use --partial",
+        shown(.0)
+    )]
     Empty(PathBuf),
     /// A journal of something else.
-    #[error("{} is of another run than {}: {what}", shown(path), shown(first))]
+    #[error(
+        "{} is of another run than {}: {what}; merge only journals of one run",
+        shown(path),
+        shown(first)
+    )]
     OtherRun {
         /// The one that was read first.
         first: PathBuf,

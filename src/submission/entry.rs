@@ -61,7 +61,10 @@ pub(crate) struct Loaded {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoadError {
     /// The path is wrong, or not ours to read.
-    #[error("cannot read the entry {}: {source}; name a file or a directory that you may read", path.display())]
+    #[error(
+        "cannot read the entry {}: {source}; name a file or a directory that you may read",
+        shown(path)
+    )]
     Unreadable {
         /// The path.
         path: PathBuf,
@@ -69,7 +72,7 @@ pub(crate) enum LoadError {
         source: io::Error,
     },
     /// The directory holds nothing to check.
-    #[error("nothing to check in {}: {what}; put the engine's file there", path.display())]
+    #[error("nothing to check in {}: {what}; put the engine's file there", shown(path))]
     Nothing {
         /// The path.
         path: PathBuf,
@@ -77,7 +80,10 @@ pub(crate) enum LoadError {
         what: &'static str,
     },
     /// The configuration cannot be read.
-    #[error("cannot read the configuration {}: {source}; name a readable engines.json, or leave --engines-json out", path.display())]
+    #[error(
+        "cannot read the configuration {}: {source}; name a readable engines.json, or leave --engines-json out",
+        shown(path)
+    )]
     Config {
         /// The path.
         path: PathBuf,
@@ -85,7 +91,7 @@ pub(crate) enum LoadError {
         source: io::Error,
     },
     /// `--name` names no engine of the configuration.
-    #[error("no engine in {} is called {name:?}; choose with --name one of: {}", path.display(), known.join(", "))]
+    #[error("no engine in {} is called {name:?}; choose with --name one of: {}", shown(path), known.join(", "))]
     NoSuchName {
         /// The configuration.
         path: PathBuf,
@@ -95,7 +101,10 @@ pub(crate) enum LoadError {
         known: Vec<String>,
     },
     /// `--name` without a configuration to choose from.
-    #[error("--name {name:?} chooses from engines.json, but {} has none; name it with --engines-json", path.display())]
+    #[error(
+        "--name {name:?} chooses from engines.json, but {} has none; name it with --engines-json",
+        shown(path)
+    )]
     NoConfig {
         /// The entry.
         path: PathBuf,

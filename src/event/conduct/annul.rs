@@ -64,8 +64,8 @@ impl Conductor<'_> {
         });
         if let Some(later) = later {
             return Err(EventError::NotNow(format!(
-                "{id}: game {later} has begun, and that it is played followed from the result of this one; a game can be \
-                 annulled or played again until then"
+                "{id} cannot be struck out any more: game {later}, which was played because of its result, has begun; a \
+                 game can be annulled or played again only before that"
             )));
         }
         // The journal takes nothing that could not follow from what it holds.

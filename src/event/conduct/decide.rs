@@ -92,10 +92,10 @@ impl Conductor<'_> {
         let crashes = self.ledger.crashes().get(entry).copied().unwrap_or(0);
         if crashes < 2 {
             let what = format!(
-                "{entry} crashed {} and may not be fixed: only an engine that crashed more than once",
+                "{entry} has {}; a fix is taken only of an engine that crashed more than once",
                 match crashes {
-                    0 => "never",
-                    _ => "once",
+                    0 => "never crashed",
+                    _ => "crashed once",
                 }
             );
             return Err(refused(what));

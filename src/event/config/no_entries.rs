@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::model::text::shown;
+use crate::model::words::counted;
 use crate::runner::spec::SpecError;
 
 /// The number of engines in the Cup (TCEC Cup rules, 1.c).
@@ -27,17 +28,21 @@ pub(crate) enum NoEntries {
     Engines(#[from] SpecError),
     /// There are fewer than the event needs.
     #[error(
-        "there are not {least} engines in {}{why}; put each in a file or directory of its own there, named as it \
-         shall be called",
+        "{} holds {}; {needs}; put {} into {}",
+        shown(path),
+        counted(*found, "engine"),
+        if *is_file { "the others" } else { "each engine's file or folder" },
         shown(path)
     )]
     TooFew {
         /// The directory, or the file of engines.
         path: PathBuf,
-        /// The least number of engines.
-        least: usize,
-        /// The reason why the event needs as many, behind a comma; empty where it is plain.
-        why: &'static str,
+        /// True of a file of engines.
+        is_file: bool,
+        /// The number of engines.
+        found: usize,
+        /// The number that the event needs, in words.
+        needs: String,
     },
     /// There are more than the bracket of the Cup has places for.
     #[error(

@@ -270,20 +270,24 @@ pub(crate) fn template(
     books: &[PathBuf],
 ) -> Result<String, NoEntries> {
     let found = contestants.engines()?;
-    let (least, why) = match like {
-        EventTemplate::FourK => (2, ""),
-        EventTemplate::Swiss => (13, ", and in its 12 rounds everybody meets somebody else"),
-        EventTemplate::Cup => (CUP_ENGINES, ", which its bracket has places for"),
-        EventTemplate::CupOlder => {
-            (9, ", and its five books are those of a bracket of more than eight")
-        }
-        EventTemplate::Ntcec => (16, ", and as many go on from its first stage"),
-        EventTemplate::Frd => (frd::LEAST, ""),
-        EventTemplate::Leagues => (leagues::LEAST, ""),
-        EventTemplate::Season17 => (leagues::LEAST_17, ""),
+    let (least, who) = match like {
+        EventTemplate::FourK => (2, "the event"),
+        EventTemplate::Swiss => (13, "a Swiss of 12 rounds"),
+        EventTemplate::Cup => (CUP_ENGINES, "the bracket of the Cup"),
+        EventTemplate::CupOlder => (9, "an older Cup with five books"),
+        EventTemplate::Ntcec => (16, "nTCEC, in which 16 go on from the first stage,"),
+        EventTemplate::Frd => (frd::LEAST, "an FRD"),
+        EventTemplate::Leagues => (leagues::LEAST, "a season of the leagues"),
+        EventTemplate::Season17 => (leagues::LEAST_17, "season 17"),
     };
     if found.len() < least {
-        return Err(NoEntries::TooFew { path: contestants.path(), least, why });
+        let bound = if like == EventTemplate::Cup { "exactly" } else { "at least" };
+        return Err(NoEntries::TooFew {
+            path: contestants.path(),
+            is_file: matches!(contestants, Contestants::File(_)),
+            found: found.len(),
+            needs: format!("{who} needs {bound} {least}"),
+        });
     }
     if like == EventTemplate::Cup && found.len() > CUP_ENGINES {
         return Err(NoEntries::TooMany { path: contestants.path(), found: found.len() });

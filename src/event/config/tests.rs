@@ -246,7 +246,8 @@ fn an_event_is_not_written_for_fewer_or_more_engines_than_can_play_it() {
         (1..least).for_each(add);
         let write = || template(like, Contestants::Directory(&entries), dir.path(), &[]);
         let error = write().unwrap_err().to_string();
-        assert!(error.contains(&format!("there are not {least} engines")), "{error}");
+        let needs = if like == EventTemplate::Cup { "needs exactly" } else { "needs at least" };
+        assert!(error.contains(&format!("{needs} {least}; put each engine's file")), "{error}");
         add(least);
         let path = dir.path().join("event.toml");
         std::fs::write(&path, write().unwrap()).unwrap();

@@ -14,6 +14,7 @@ use std::{fs, io};
 
 use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::units::Bytes;
+use crate::model::words::counted;
 use crate::sandbox::fs::guardian::{Guardian, Kind};
 use crate::sandbox::fs::host_directory::own_name;
 use crate::sandbox::limits::rlimits;
@@ -155,7 +156,7 @@ fn alone_in(group: &Path) -> Result<(), String> {
     let others = inside.lines().filter(|pid| *pid != own).count();
     match others {
         0 => Ok(()),
-        others => Err(format!("{others} other processes share our group {shown}")),
+        others => Err(format!("our group {shown} holds {}", counted(others, "other process"))),
     }
 }
 
@@ -308,7 +309,7 @@ mod tests {
         write("cgroup.events", "populated 1\n");
         write("cgroup.procs", &format!("1\n{}\n", std::process::id()));
         let error = Groups::at(dir.path().to_owned()).unwrap_err();
-        assert!(error.contains("1 other processes share"), "{error}");
+        assert!(error.contains("holds 1 other process"), "{error}");
         assert!(!dir.path().join(SELF).exists());
     }
 
