@@ -1,4 +1,4 @@
-//! The words that every room meets on: rules, findings, verdicts, evidence, and the report on an entry. Pure values, which
+//! The words that every module meets on: rules, findings, verdicts, evidence, and the report on an entry. Pure values, which
 //! know nothing of files, processes or kernels.
 
 pub(crate) mod command_words;

@@ -1,4 +1,4 @@
-//! A game of chess as every room shares it: its players, its moves with what was measured, its end.
+//! A game of chess as every module shares it: its players, its moves with what was measured, its end.
 
 pub mod crash;
 pub mod ending;
