@@ -27,7 +27,7 @@ use crate::sandbox::devices::DeviceClass;
 /// The name that is looked for.
 pub(crate) const FILE_NAME: &str = "gate4k.toml";
 
-/// The decisions of a file. None: not decided here.
+/// The settings of a file, or the event's own where the file says nothing.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Config {
@@ -52,28 +52,28 @@ pub(crate) struct Config {
     /// The number of entries judged at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// From exec to the first `readyok`.
+    /// The longest time from exec to the first `readyok`.
     #[serde(serialize_with = "as_words")]
     pub(crate) startup_limit: Duration,
-    /// For a move beyond its clock.
+    /// The longest time for an answer beyond the clock of its question.
     #[serde(serialize_with = "as_words")]
     pub(crate) answer_limit: Duration,
-    /// For the engine to end after `quit`.
+    /// The longest time in which the engine ends after `quit`.
     #[serde(serialize_with = "as_words")]
     pub(crate) quit_limit: Duration,
-    /// For other processes to end after `quit`.
+    /// The longest time in which other processes end after `quit`.
     #[serde(serialize_with = "as_words")]
     pub(crate) grace: Duration,
     /// The games of rule `match`.
     #[serde(rename = "match", serialize_with = "games_words", skip_serializing_if = "as_usual")]
     pub(crate) games: GamesWanted,
-    /// For these games together.
+    /// The longest time for these games together.
     #[serde(serialize_with = "as_words")]
     pub(crate) match_limit: Duration,
     /// Layers of the sandbox without which nothing is run.
     #[serde(serialize_with = "layer_words")]
     pub(crate) require: Vec<LayerName>,
-    /// Mappings of 4 GiB or more reserve no memory.
+    /// True if mappings of 4 GiB or more reserve no memory.
     pub(crate) lazy_memory: bool,
     /// Accelerators that are opened to entries.
     #[serde(serialize_with = "device_words")]

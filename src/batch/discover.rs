@@ -7,9 +7,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Text that repositories keep beside their entries, by its name without regard to case.
+/// The names of texts that repositories keep beside their entries, without regard to case.
 const TEXTS: [&str; 6] = ["readme", "license", "licence", "copying", "contributing", "changelog"];
-/// And by its ending.
+/// The endings of such texts.
 const ENDINGS: [&str; 3] = [".md", ".txt", ".toml"];
 
 /// The entries behind one path: the path itself, or the directories in it where it is a directory of entries. A path

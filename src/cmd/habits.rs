@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// Without the dash.
+/// The words without their dash, each with its words of advice.
 const HABITS: [(&str, &str); 35] = [
     (
         "each",

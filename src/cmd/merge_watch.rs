@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Between looks a wait is so many times as long as the look took, so that looking costs a twentieth of a processor at most.
 const SHARE: u32 = 19;
 
-/// So long a shard may keep no game before it is said that it is waited for; then twice as long, and so on.
+/// The time without a game of a shard after which it is told that the shard is waited for; then twice as long, and so on.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// The state of a match.

@@ -10,7 +10,7 @@ use crate::view::text;
 pub(crate) struct Output<W> {
     inner: W,
     gone: bool,
-    /// After so many columns a terminal would break a line in the midst of a word.
+    /// The number of columns after which a terminal would break a line in the midst of a word.
     width: Option<usize>,
     /// The written part of a line that has not ended.
     line: Vec<u8>,

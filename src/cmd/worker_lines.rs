@@ -14,10 +14,10 @@ use crate::model::lock::lock;
 use crate::model::text::{escape, shown};
 use crate::model::words::counted;
 
-/// After so long without a line one says what is waited for.
+/// The time without a line after which one says what is waited for.
 const SILENCE: Duration = Duration::from_secs(15);
 
-/// After so long lines that are drawn show the time that has passed.
+/// The time after which lines that are drawn show the time that has passed.
 const TICK: Duration = Duration::from_millis(500);
 
 /// The way in which the entries are told of.

@@ -23,9 +23,9 @@ use std::time::Duration;
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
-/// One that answered sooner than this is expected to do so again.
+/// An engine that answered sooner than this is expected to do so again.
 const AT_ONCE: Duration = Duration::from_micros(200);
-/// So many questions are polled for after the first yield that did no good, and after the last of many.
+/// The number of questions that are polled for after the first yield that did no good, and after the last of many.
 const POLLS: std::ops::RangeInclusive<u32> = 64..=4096;
 
 /// The thing to do for one answer before waiting for it.

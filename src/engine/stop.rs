@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-/// The point to which a match is to go.
+/// The point to which a match is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StopLevel {
-    /// To its end.
+    /// The match is played to its end.
     GoOn,
-    /// No new games.
+    /// The games under way are played to their end, and no new ones begin.
     FinishGames,
-    /// No more moves.
+    /// No further move is played.
     Now,
 }
 

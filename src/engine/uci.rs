@@ -324,7 +324,7 @@ pub fn plays_from_book(text: &str) -> bool {
         "without",
         "wasn",
     ];
-    /// So many words before the book's, and behind it as far as the move.
+    /// The most words that are looked at before that of the book, and behind it as far as the move.
     const BESIDE: usize = 3;
     let text = text.to_ascii_lowercase();
     let words: Vec<&str> =

@@ -138,7 +138,7 @@ impl<O: Observer> Wire<O> {
         })
     }
 
-    /// Closes the pipes; the observer.
+    /// Closes the pipes, and gives the observer back.
     pub(crate) fn into_observer(self) -> O {
         self.observer
     }

@@ -13,7 +13,7 @@ pub(crate) struct Drawn {
     pub(crate) seats: Vec<String>,
     /// The engines that go on from it without a game: of a playoff the engines that were clear of the tie.
     pub(crate) through: Vec<String>,
-    /// Of a playoff those whom the stage before left level in everything.
+    /// The engines of a playoff that the stage before left level in everything, a list for each tie.
     pub(crate) level: Vec<Vec<String>>,
 }
 

@@ -23,7 +23,7 @@ use crate::model::game::variant::Variant;
 /// The format of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StageFormat {
-    /// So many double round robins in Berger order.
+    /// A number of double round robins in Berger order.
     DoubleRoundRobins(NonZeroU32),
     /// A match of so many pairs; after a tie pairs until one engine wins one (rule 3.2).
     Pairs(NonZeroU32),

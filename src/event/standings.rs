@@ -133,7 +133,7 @@ impl Cell {
 }
 
 impl Standings {
-    /// Counts games of which nothing is known but themselves: two engines play a match.
+    /// Counts games of an unknown event: two engines are taken for the players of a match.
     pub fn of(field: &Field, chain: &'static TiebreakChain) -> Standings {
         let tie = if chain.spares_matches { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
         Standings::with(field, chain, tie)

@@ -9,7 +9,7 @@ use crate::model::text::shown;
 /// A file of a command, with the words that name it in a message: `--pgn`, `the book`.
 pub(crate) type NamedPath<'a> = (&'a str, &'a Path);
 
-/// Those of the files that are named.
+/// The files that a command line names, out of all that it may name.
 pub(crate) fn given<'a>(all: &[(&'a str, Option<&'a Path>)]) -> Vec<NamedPath<'a>> {
     all.iter().filter_map(|(words, path)| Some((*words, (*path)?))).collect()
 }

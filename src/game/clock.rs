@@ -42,11 +42,11 @@ pub enum TimeControl {
         /// Moves to a new base time.
         moves: Option<NonZeroU32>,
     },
-    /// So long for each move.
+    /// This time for each move.
     MoveTime(Duration),
-    /// So many nodes for each move, without a clock.
+    /// This number of nodes for each move, without a clock.
     Nodes(NonZeroU64),
-    /// So deep for each move, without a clock.
+    /// This depth for each move, without a clock.
     Depth(NonZeroU32),
 }
 

@@ -263,7 +263,7 @@ pub(crate) enum CopyOf<'a> {
     Entry { path: &'a Path, file: &'a Path },
 }
 
-/// So often is an entry judged, where programs of the host are replaced each time.
+/// The most times that an entry is judged where programs of the host are replaced each time.
 const TRIES: usize = 3;
 
 /// Puts into the report what it shows of the runs.

@@ -19,11 +19,11 @@ use crate::model::rule::{RuleId, RuleKind};
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 
-/// The host is looked at for so long to see whether it is quiet,
+/// How long one measurement of the host's load lasts while a quiet host is waited for.
 const LOOK: Duration = Duration::from_secs(2);
-/// again and again for so long,
+/// The longest wait for a quiet host.
 const WAIT: Duration = Duration::from_secs(60);
-/// and an entry is judged again at most so often.
+/// The most times that an entry is judged again because other work disturbed it.
 const AGAIN: usize = 2;
 
 /// A host that can be measured; a trait so that tests have one that is as busy as they say.

@@ -182,7 +182,7 @@ pub(crate) enum GamesWanted {
     /// Two pairs; none where only what is quick is wanted.
     #[default]
     AsUsual,
-    /// So many pairs, whatever else is wanted.
+    /// This number of pairs, whatever else is wanted.
     Pairs(NonZeroU32),
     /// None.
     Off,

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use crate::model::text::escape;
 
-/// Lines kept from the beginning.
+/// The most lines that are kept from the beginning.
 const HEAD: usize = 120;
-/// Lines kept from the end.
+/// The most lines that are kept from the end.
 const TAIL: usize = 280;
-/// Bytes kept of one line of the engine's,
+/// The most bytes that are kept of a line from the engine.
 const LINE: usize = 240;
-/// and of one that was sent to it: whole, so that it can be sent again.
+/// The most bytes that are kept of a line to the engine: enough for every line, so that each can be sent again.
 const SENT: usize = 64 << 10;
 
 /// The speaker of a line.

@@ -1,5 +1,5 @@
-//! May this program run (rules 7.5 and 7.8)? Pure: what the kernel says ran, in what chain, in;
-//! a class with its reason out.
+//! The decision whether a program may run (rules 7.5 and 7.8). Pure: it takes the program that the kernel says ran, with
+//! those that started it, and gives a class with its reason.
 
 use crate::model::command_words::{base_name, is_multi_call, name_called};
 use crate::model::evidence::ProgramClass;
@@ -160,7 +160,8 @@ pub(crate) fn named(
     let Some(helper) = list.helper(name) else {
         return refused(name, stranger(list, name));
     };
-    // through helpers only, or what they go through: what an entry's own script or product starts, it starts itself
+    // Only helpers, and the programs through which these start others, may stand between: a program that the entry's own
+    // script or product starts is started by the entry itself.
     for starter in above {
         if helper.below.iter().any(|below| &**below == starter.name)
             && starter.class != ProgramClass::Refused

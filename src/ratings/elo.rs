@@ -3,7 +3,7 @@
 //! Game pairs (one opening, both colours) say more than single games, since a lopsided opening cancels out
 //! within a pair: with pairs the pentanomial figures are the ones to read.
 
-/// ×: from standard deviations to normalized Elo, 800 / ln 10.
+/// The factor from standard deviations to normalized Elo: 800 / ln 10.
 pub(super) const NORMALIZED: f64 = 800.0 / std::f64::consts::LN_10;
 
 use super::bayes::CONFIDENCE_95;
@@ -86,7 +86,7 @@ pub(crate) struct Estimate {
     pub(crate) los: Option<f64>,
 }
 
-/// From so many results on, how much they vary says something of results to come.
+/// The least number of results whose variation says something of results to come.
 const TELLING: u64 = 5;
 
 impl Estimate {

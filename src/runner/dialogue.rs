@@ -25,7 +25,7 @@ const LONGEST_HEARD: usize = 1024;
 const MOST_WAITING: usize = 16 * 1024;
 /// A game begins when no more than these wait.
 const ENOUGH_ROOM: usize = MOST_WAITING / 2;
-/// So long a game waits at most for that: a disk may stand still.
+/// The longest time that a game waits for that: a disk may stand still.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// Bytes that one run adds to the file.
 const MOST_WRITTEN: u64 = 1 << 30;

@@ -19,7 +19,7 @@ use crate::model::units::whole_micros;
 /// The version of the stream's form; it changes when a reader of an older one would read wrongly.
 pub(crate) const VERSION: u32 = 2;
 
-/// So much of an expected line is told, in characters; the journal of an event keeps as much.
+/// The longest part of an expected line that is told, in characters; the journal of an event keeps as much.
 pub(crate) const LONGEST_PV: usize = 400;
 
 /// One thing that happened.

@@ -22,9 +22,9 @@ use crate::model::evidence::{ExitHow, LeftByProcess};
 use crate::model::game::record::{SearchInfo, Stamp};
 use crate::model::text::escape;
 
-/// After so many starts in a row that failed, an engine is not tried again in a match where that loses.
+/// The number of failed starts in a row after which an engine is not tried again, in a match where a failed start loses.
 const HOPELESS: u32 = 3;
-/// Where it does not lose, and where it is an entry's, a start is tried so often.
+/// The most times that a start is tried where a failed one does not lose, and where the engine is an entry.
 const TRIES: u32 = 2;
 /// In games on a shorter clock nobody thinks long enough to be watched.
 const SLOW_GAME: Duration = Duration::from_secs(10);

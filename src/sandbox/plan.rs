@@ -130,9 +130,9 @@ pub struct FileMaker<'a> {
 }
 
 impl FileMaker<'_> {
-    /// So many arguments of a program are kept in the record.
+    /// The most arguments of a program that are kept in the record.
     pub(crate) const MOST_ARGUMENTS: usize = 16;
-    /// So much is kept of each.
+    /// The most bytes of an argument that are kept.
     pub(crate) const ARGUMENT_LENGTH: usize = 200;
 }
 

@@ -15,13 +15,13 @@ use tokio::sync::{Semaphore, watch};
 use super::answer::{Responder, answer};
 use super::{SiteFiles, VisitorTerms};
 
-/// So long a visitor may take to ask, and may stay silent between two questions.
+/// The longest time that a visitor may take to ask, and may stay silent between two questions.
 const ASKING: Duration = Duration::from_secs(10);
-/// So long a visitor may leave unread what was sent: a dead one does for ever.
+/// The longest time that a visitor may leave unread what was sent: a dead one does for ever.
 const READING: Duration = Duration::from_secs(20);
-/// No connection is longer; a page that follows the event makes another by itself.
+/// The longest time of a connection; a page that follows the event makes another by itself.
 const LONGEST: Duration = Duration::from_secs(3600);
-/// After an error of accepting (too many open files), so long is waited.
+/// The wait after an error of accepting (too many open files).
 const RESPITE: Duration = Duration::from_millis(100);
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 30\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 

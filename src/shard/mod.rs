@@ -65,9 +65,9 @@ impl fmt::Display for Shard {
     }
 }
 
-/// See [`JournalKind::REPAIR`].
+/// The command that mends a shard's journal, as [`JournalKind::REPAIR`] has it.
 const REPAIR: &str = "give the command of its shard again, which will";
-/// See [`JournalKind::ORIGIN`].
+/// The file to name in place of one that is no shard's journal, as [`JournalKind::ORIGIN`] has it.
 const ORIGIN: &str = "name a file that `--journal` wrote";
 
 /// The end of a shard's journal that was lost when it was opened; the work is done again.

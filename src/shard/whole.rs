@@ -19,7 +19,7 @@ struct FoundGame {
     bytes: u64,
 }
 
-/// So many journals are kept open, fewer than a system allows a program; of others each game opens its own again.
+/// The most journals that are kept open, fewer than a system allows a program; a game of any other opens its journal again.
 const OPEN: usize = 200;
 
 /// All shards that there are of a run.

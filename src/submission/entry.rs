@@ -446,7 +446,7 @@ fn read_entry(
         read += count as u64;
         hash.update(&buffer[..count]);
     }
-    // what was read to its end is as long as what was read, whatever the file system says (/proc)
+    // A file that was read to its end is as long as the bytes that were read, whatever the file system says (/proc).
     let size = if ended { read } else { read.max(metadata.len()) };
     let sha256 = ended.then(|| hex(hash.finalize()));
     Ok(Submission {

@@ -231,7 +231,7 @@ struct Remarks {
     advice: Vec<(String, String)>,
 }
 
-/// Both may repeat what stands in the file. (What was escaped before stays as it is.)
+/// A remark and its help with all text of the file escaped, which both may repeat; text that was escaped before stays as it is.
 fn harmless(what: impl Into<String>, help: impl Into<String>) -> (String, String) {
     (escape(what.into().as_bytes(), 1000), escape(help.into().as_bytes(), 1000))
 }

@@ -22,9 +22,9 @@ use crate::model::words::counted;
 pub(crate) use super::figures::{numbered_move, told, under_way};
 pub(crate) use game::{GameOnScreen, MoveOnScreen, PlayerOnScreen, last_moves};
 
-/// Names are cut to so many characters where something stands behind them.
+/// The longest name where something stands behind it, in characters; a longer one is cut.
 const NAME: usize = 28;
-/// So many of the games to come are shown before the first one.
+/// The most games to come that are shown before the first one.
 const FIRST: usize = 8;
 /// The board, what stands around it, and lines between.
 const ABOVE_TABLE: usize = 13;

@@ -11,9 +11,10 @@ use crate::event::config::EventConfig;
 use crate::model::text::shown;
 use crate::publish::{Destination, Folder, FolderForm, Lichess, Publisher};
 
-/// So long after the event's end a place may still fail to take the rest,
+/// The longest time after the event's end in which a place may still fail to take the rest.
 const AFTER_THE_EVENT: Duration = Duration::from_secs(120);
-/// and so long after a run that ended before: the next one sends what is missing, and somebody has to hear why it ended.
+/// The longest time for that after a run that ended before the event: the next run sends what is missing, and somebody has
+/// to hear why this one ended.
 const BETWEEN_RUNS: Duration = Duration::from_secs(5);
 
 /// The places that were asked for.

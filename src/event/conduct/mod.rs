@@ -53,9 +53,9 @@ pub(crate) enum EventOutcome {
     Paused,
     /// Not every entry passed the gate.
     Refused {
-        /// Those that did not, by their paths.
+        /// The paths of the entries that did not pass.
         entries: Vec<String>,
-        /// The gate's verdict was no more than undecided.
+        /// True if the gate's verdict was no more than undecided.
         undecided: bool,
     },
     /// An engine did not start, and that may be the host's fault.
@@ -94,7 +94,7 @@ pub(crate) enum EventOutcome {
 pub(crate) trait Audience {
     /// One line.
     fn say(&mut self, line: &str);
-    /// So many entries are judged now, by so many workers; returns what observes these.
+    /// This number of entries is judged now, by this number of workers; returns what observes these.
     fn gate_opens(&mut self, workers: usize, entries: usize) -> Watcher;
     /// Nobody waits for the gate any more.
     fn gate_closes(&mut self) {}

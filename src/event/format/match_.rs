@@ -159,11 +159,11 @@ pub(super) fn in_sequence<'a>(
 /// The state of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchState {
-    /// So many games are due.
+    /// This number of games is due.
     Due(usize),
-    /// The match was won after so many games.
+    /// The match was won by this seat, after this number of games.
     Won(Seat, usize),
-    /// All was played, so many games, and it is level.
+    /// All games were played, this number of them, and the match is level.
     Level(usize),
 }
 

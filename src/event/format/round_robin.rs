@@ -42,7 +42,7 @@ pub(crate) struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// So many double round robins.
+    /// A number of double round robins.
     pub(crate) fn of_doubles(doubles: NonZeroU32, order: PairOrder) -> RoundRobin {
         RoundRobin { cycles: doubles.saturating_mul(NonZeroU32::MIN.saturating_add(1)), order }
     }

@@ -145,7 +145,7 @@ pub enum JournalError {
 /// The length of a journal, and the sum of all of its records up to there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// So many records.
+    /// The number of records.
     pub(crate) records: u64,
     /// The sum of the last of them.
     pub(crate) sum: RecordChain,

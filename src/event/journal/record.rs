@@ -134,13 +134,13 @@ pub struct GateReceipt {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Frozen {
-    /// Of its file.
+    /// The sum of the entry's file.
     pub file: String,
-    /// Of its engines.json, where it has one.
+    /// The sum of the entry's engines.json, where it has one.
     pub engines_json: Option<String>,
-    /// Of the allow-list.
+    /// The sum of the allow-list.
     pub allowlist: String,
-    /// Of the files that the arguments and options of a trusted program name, such as a network, by their paths; none in
+    /// The sums of the files that the arguments and options of a trusted program name, such as a network, by their paths; none in
     /// journals before 0.2.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,

@@ -279,7 +279,7 @@ pub(super) fn match_(
 
 /// Compares a playoff: go after go, each of double round robins.
 ///
-/// So many spots are taken by engines that do not play it.
+/// `taken` is the number of spots that engines have which do not play it.
 pub(super) fn playoff(
     format: &Playoff,
     taken: usize,

@@ -27,7 +27,7 @@ pub(super) struct LevelForSpots {
 }
 
 impl StageOutcome {
-    /// Those of a playoff of so many spots.
+    /// The engines that a playoff of so many spots is about: those that are through, and those that play for the rest.
     pub(super) fn level_for(&self, spots: usize) -> LevelForSpots {
         let mut found = LevelForSpots::default();
         for group in &self.level {

@@ -14,7 +14,7 @@ pub(super) type Placed = BTreeMap<RoundGame, StageGame>;
 pub(super) struct PlacedGames {
     pub(super) placed: Placed,
     pub(super) seats: Vec<Id>,
-    /// So many stand where the schedule has them.
+    /// The number of games that stand where the schedule has them.
     pub(super) agree: usize,
     /// Where games stand that were made up for at another time.
     pub(super) made_up: Vec<RoundGame>,

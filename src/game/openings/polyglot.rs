@@ -17,7 +17,7 @@ use crate::model::units::Ply;
 const ENTRY: usize = 16;
 /// Without a length, lines are as long as the book has moves, but no longer than this: books have cycles.
 const LONGEST: u32 = 60;
-/// So many walks in a row that found nothing new are the end of a book.
+/// The number of walks in a row without a new line that are the end of a book.
 const STALE: usize = 200;
 
 pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {

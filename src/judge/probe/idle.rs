@@ -12,14 +12,14 @@ use crate::judge::support::positions;
 use crate::model::evidence::{DeclaredOption, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
-/// Plies of the game before it is watched, at least,
+/// The least plies of the game before the engine is watched.
 const SHORTEST: u32 = 4;
-/// and by how many of them it may be longer. Rule `match` plays whole games: faults that come later in one are its
-/// findings, and should not be another rule's by chance.
+/// The most plies by which that game is longer. Rule `match` plays whole games: faults that come later in one are findings
+/// of that rule, and should not be another rule's by chance.
 const LONGER: u32 = 7;
-/// The time for it; a slow engine plays as much as fits.
+/// The time for that game; a slow engine plays as much as fits.
 const GAME_TIME: Duration = Duration::from_secs(3);
-/// The same in a quick check, which promises less.
+/// The time for that game in a quick check, which promises less.
 const QUICK_GAME_TIME: Duration = Duration::from_millis(750);
 
 /// Below this part of a processor an engine rests, whoever else was there.

@@ -28,9 +28,9 @@ struct Charge {
 /// All accusations, each once.
 #[derive(Default)]
 struct Charges {
-    /// Those that break the rule.
+    /// The accusations that break the rule.
     counted: Vec<Charge>,
-    /// Those of starts that failed where that is advice alone.
+    /// The accusations of starts that failed, where these are advice alone.
     aside: Vec<Charge>,
 }
 

@@ -15,7 +15,7 @@ use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::LegalMoves;
 
-/// So long over positions only a slow engine takes.
+/// The time over all positions from which on an engine counts as slow.
 const SLOW: Duration = Duration::from_secs(30);
 
 /// The number of offences that are written out.

@@ -49,8 +49,8 @@ pub struct Capabilities {
 /// The looks for which the time was too short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The number of those that were left out,
+    /// The number of looks that were left out.
     pub looks: usize,
-    /// of so many.
+    /// The number of looks that there are.
     pub of: usize,
 }

@@ -38,7 +38,7 @@ pub struct PlayedGames {
     /// The time that they took.
     #[serde(rename = "took_ms", serialize_with = "millis")]
     pub(crate) took: Duration,
-    /// The number of pairs that were wanted.
+    /// The number of games that were wanted.
     pub(crate) wanted: usize,
     /// The games that began.
     pub(crate) games: Vec<PlayedGame>,

@@ -46,7 +46,7 @@ pub enum Resource {
     Used(Bytes),
     /// Memory that the host no longer had, whoever else used it: its kernel killed a process of the entry.
     NoneLeft,
-    /// So many processes and threads at once, more than an entry gets here; it was killed.
+    /// This number of processes and threads at once, more than an entry gets here; the entry was killed.
     Tasks(u32),
     /// No resource: room in gate4k's own record of the run, which therefore is not whole.
     Unrecorded(RecordPart),

@@ -35,7 +35,7 @@ pub enum Purpose {
     EndOfInput,
     /// `quit` while it thinks.
     QuitWhileThinking,
-    /// Killed in the middle.
+    /// An entry that is killed in the middle.
     KilledMidway,
     /// Failed on a clock that the event does not produce, and went well on one that it does.
     SmallClock,
@@ -49,7 +49,7 @@ pub enum Purpose {
     OwnName,
 }
 
-/// The least that an engine which minds its clock ever has left in the event, beside as much a move.
+/// The least time that an engine which minds its clock ever has left in the event, with an increment of as much a move.
 pub const LEAST_LEFT: Duration = Duration::from_secs(3);
 
 /// The list of moves that rule `long-game` asks of every engine: the longest of 1,148 games of real 4k events.

@@ -64,7 +64,7 @@ fn block(table: &CallTable, namespaced: bool) -> Vec<sock_filter> {
 
 /// Finds the number among these and does what its rules say; every way ends in it.
 fn search(calls: &[(u32, Vec<sock_filter>)]) -> Vec<sock_filter> {
-    /// So few are looked through one by one.
+    /// The most numbers that are looked through one by one.
     const FEW: usize = 3;
     let mut code = Vec::new();
     let half = calls.len() / 2;

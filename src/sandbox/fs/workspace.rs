@@ -129,7 +129,7 @@ pub(in crate::sandbox) fn staged(plan: &StartPlan, top: &Path) -> PathBuf {
 /// The parts of a workspace on the host.
 pub(in crate::sandbox) const DIRS: [&str; 3] = ["work", "home", "tmp"];
 
-/// So long is a workspace cleared before the next entry is turned to: one with millions of files must not hold a batch up.
+/// The longest time for clearing a workspace before the next entry is judged: millions of files must not hold a batch up.
 const CLEARING: Duration = Duration::from_secs(10);
 
 impl Drop for Dirs {

@@ -33,9 +33,9 @@ pub(in crate::sandbox) struct Remains<'a> {
     pub(in crate::sandbox) head: Option<&'a [u8]>,
 }
 
-/// So long is looked, however much there is: nobody else waits for one entry's files.
+/// The longest time for which files that remain are looked for, however many there are: others wait for this entry.
 pub(in crate::sandbox) const LONGEST: Duration = Duration::from_secs(10);
-/// At most so many are listed.
+/// The most files that are listed.
 const MOST: usize = 500;
 /// Directories within each other that are looked into; each keeps a descriptor open.
 const DEEPEST: usize = 64;

@@ -25,8 +25,8 @@ pub(in crate::sandbox) const MOST_OWN_OPENS: usize = 1_000;
 /// Fatal signals: they explain a failure, and nobody is acquitted by them.
 pub(in crate::sandbox) const MOST_CRASHES: usize = 50;
 pub(in crate::sandbox) const MOST_DENIALS: usize = 200;
-/// Different resources that were refused, each of which is an excuse: one of them is enough. Whatever ended the run has room beyond.
-/// So many large mappings are told as well, for those who read of them.
+/// The most different resources that were refused and are recorded: each is an excuse, and one of them is enough. The refusal
+/// that ended the run has room beyond. As many large mappings are told, for those who read of them.
 pub(in crate::sandbox) const MOST_REFUSALS: usize = 50;
 /// Products of the entry's own that are summed up.
 pub(in crate::sandbox) const MOST_PRODUCTS: usize = 200;

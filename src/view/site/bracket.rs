@@ -11,7 +11,7 @@ use crate::event::broadcast::{
 };
 use crate::model::words::all;
 
-/// So many results stand in one line.
+/// The most results that stand in one line.
 const FEW: usize = 8;
 
 /// The bracket with the games of its matches.

@@ -18,7 +18,7 @@ use crate::view::figures::{
 };
 use crate::view::html::{board, graph};
 
-/// So many of the last moves are told with each move: a page that has missed more is loaded anew.
+/// The number of the last moves that are told with each move: a page that has missed more is loaded anew.
 const TOLD_AGAIN: usize = 12;
 /// The fifty-move rule, in plies.
 const FIFTY: u32 = 100;

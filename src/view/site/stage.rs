@@ -18,7 +18,7 @@ use crate::model::words::{all, counted};
 use crate::view::standings;
 use crate::view::wide_table::wide_table;
 
-/// So many games of a stage that has not begun are shown: a page is small before the first game.
+/// The most games of a stage that are shown before it begins: a page is small before the first game.
 const FIRST: usize = 120;
 
 /// The phase of a stage.

@@ -153,9 +153,9 @@ impl Tcec<'_> {
 /// The games whose archive is to be written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChangedGames<'a> {
-    /// Those of all games.
+    /// All games.
     All,
-    /// Those of these.
+    /// The games with these keys.
     These(&'a BTreeSet<GameKey>),
 }
 

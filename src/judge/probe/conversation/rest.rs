@@ -32,9 +32,9 @@ const WATCHED: u32 = 24;
 pub(crate) const WINDOWS_OF_ONE_AT_REST: u32 = 1 + AT_LEAST + WATCHED;
 /// Below this share of one processor all the while, nothing was wound down.
 const STILL: f64 = 0.1;
-/// One that was at work, or waited to be, at so many of the looks,
+/// The least share of the looks at which an engine that may have been starved was at work, or waited to be.
 const WANTED: f64 = 0.5;
-/// and got less of a processor than this, may have been starved.
+/// The share of one processor below which such an engine may have been starved.
 const STARVED: f64 = 0.25;
 
 /// The answer to a look at a waiting engine.

@@ -11,15 +11,16 @@ use crate::model::evidence::{Answer, Limits, Purpose, Question};
 use crate::model::text::escape;
 use crate::sandbox::plan::{Launcher, SandboxError, StartPlan};
 
-/// So much is kept of a line that sets an option; a longer value counts as part of the entry, and is more than one may have.
+/// The longest part of a line that sets an option that is kept, in bytes; a longer value counts as part of the entry, and is
+/// more than an entry may have.
 const MOST_OF_A_SET: usize = 4200;
-/// An engine that has taken all and said nothing is looked at for so long after its start,
+/// The time after its start in which an engine that has taken all input and said nothing is looked at.
 const WATCHED: Duration = Duration::from_secs(20);
-/// this often,
+/// The time between two such looks.
 const LOOK: Duration = Duration::from_millis(250);
-/// and sleeps so long before its input is closed;
+/// The time that such an engine has to sleep before its input is closed.
 pub(crate) const ASLEEP: Duration = Duration::from_secs(3);
-/// then it is waited for its answer so long.
+/// The longest wait for its answer after that.
 const AT_END: Duration = Duration::from_secs(1);
 
 /// The reason that `uciok` did not come.
