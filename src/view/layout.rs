@@ -3,16 +3,16 @@
 /// The layout of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLayout {
-    /// Columns.
+    /// The number of columns.
     pub width: usize,
-    /// Show evidence of what passed too, every run, and the transcript.
+    /// True if evidence of rules that passed, every run and the transcript are shown, too.
     pub verbose: bool,
-    /// For ears, or a terminal that knows nothing but text: words in place of bars, arrows and columns.
+    /// True for a screen reader, or a terminal that knows nothing but text: words in place of bars, arrows and columns.
     pub plain: bool,
 }
 
 impl PageLayout {
-    /// A page of that many columns with what asks for something, for eyes.
+    /// A page of that many columns for a terminal, with the findings that ask for something.
     pub fn of_width(width: usize) -> PageLayout {
         PageLayout { width, verbose: false, plain: false }
     }

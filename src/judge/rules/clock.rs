@@ -85,7 +85,7 @@ fn judge(evidence: &Evidence) -> Finding {
     });
     if let Some(LeftOut { looks, of }) = left_out {
         words.push(format!(
-            "it is slow, so {} of {of} looks that only advise were taken",
+            "it is slow, so {} of {of} probes that can only advise were run",
             of - looks
         ));
     }
@@ -264,7 +264,7 @@ mod tests {
         let mut evidence = testing::evidence_of([testing::run(Purpose::Main), clock]);
         evidence.capabilities.left_out = Some(LeftOut { looks: 5, of: 7 });
         let finding = judge(&evidence);
-        assert!(finding.summary.ends_with("2 of 7 looks that only advise were taken"));
+        assert!(finding.summary.ends_with("2 of 7 probes that can only advise were run"));
         assert!(!finding.summary.contains("is not lost"), "{}", finding.summary);
         assert_eq!(finding.evidence[LEFT_OUT], 5);
     }
