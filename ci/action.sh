@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What action.yml runs: annotations and summary for GitHub, SARIF and a page beside them, and the exit code of
+# The script that action.yml runs: annotations and summary for GitHub, SARIF and a page beside them, and the exit code of
 # `gate4k check`. Everything comes by the environment, so that no word of a pull request is a word of this script.
 set -uo pipefail
 
@@ -28,7 +28,7 @@ while IFS= read -r entry; do
     [ -n "$entry" ] && words+=("$entry")
 done <<<"${GATE4K_ENTRIES:-}"
 
-# What entries are built with takes longer to install than a check: only where there is one to judge. Where this cannot be
+# The software with which entries are built takes longer to install than a check: only where there is one to judge. Where this cannot be
 # told, the check below says why.
 read -ra packages <<<"${GATE4K_PACKAGES:-}"
 if [ "${#packages[@]}" -gt 0 ] && [ -n "$("$gate4k" check --list --quiet "${words[@]}" 2>/dev/null)" ]; then

@@ -28,7 +28,7 @@ if [ -n "${WATCH-}" ]; then
 fi
 # The shell that is written for here: parallel takes that of whoever calls it, or what SHELL names on each host.
 export PARALLEL_SHELL=/bin/sh
-# What each try does. A verdict (1) is a result, and no failure. After 2, 3 and 70 another try is of no use, and parallel cannot be
+# The command of each try. A verdict (1) is a result, and no failure. After 2, 3 and 70 another try is of no use, and parallel cannot be
 # told so: it is kept in a file, at which the next tries end.
 # shellcheck disable=SC2016  # expanded by the shell that parallel starts
 try='if [ -s "$1" ]; then exit "$(cat "$1")"; fi; failed=$1; shift; gate4k "$@"; code=$?; '

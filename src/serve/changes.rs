@@ -13,7 +13,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// A visitor that does not take a word for so long is dropped.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Begins a stream. Whoever comes back with the number of the last word that it heard is told what it has missed.
+/// Begins a stream. A visitor who comes back with the number of the last word is told all that came behind it.
 pub(super) fn stream(
     site: watch::Receiver<SiteFiles>,
     began: u128,

@@ -1,6 +1,6 @@
 //! Shows files to visitors: a map in memory, and a stream that says when they have changed.
 //!
-//! The server reads nothing and decides nothing. Whoever has the files hands them to the [`SitePublisher`]; a visitor who is slow
+//! The server reads nothing and decides nothing. The owner of the files hands them to the [`SitePublisher`]; a visitor who is slow
 //! or dead costs one connection of a bounded number, and is dropped.
 
 mod answer;

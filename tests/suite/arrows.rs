@@ -160,7 +160,7 @@ fn expand<'a>(head: &str, mut rest: &'a str, found: &mut Vec<String>) -> &'a str
     }
 }
 
-/// From each file to those that it uses. What a file takes from a module above it by `super::` (`use super::*`) is no
+/// From each file to those that it uses. A path by which a file takes from a module above it by `super::` (`use super::*`) is no
 /// arrow: the two are one module, of which the upper file tells what the lower ones share.
 fn arrows(modules: &BTreeMap<String, String>) -> Arrows {
     let of = |(name, text): (&String, &String)| {

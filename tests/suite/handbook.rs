@@ -95,7 +95,7 @@ fn links_of_the_files_at_the_top_lead_somewhere() {
     }
 }
 
-/// Whoever has nothing but a release finds what its pages lead to, and what they name of this tree.
+/// A reader who has nothing but a release finds all that its pages lead to, and all that they name of this tree.
 fn a_release_holds_what_its_pages_lead_to() {
     let script = fs::read_to_string(root().join("ci/release")).unwrap();
     let list = script.split("\nshipped=(").nth(1).unwrap().split(')').next().unwrap();
@@ -371,7 +371,7 @@ fn commands_of(page: &str) {
         .register_bin("cp", on_path("cp"))
         .register_bin("git", on_path("git"))
         .register_bin("sed", on_path("sed"))
-        // Whoever types this has told git who they are.
+        // A person who types this has told git their name.
         .env("GIT_AUTHOR_NAME", "You")
         .env("GIT_AUTHOR_EMAIL", "you@example.org")
         .env("GIT_COMMITTER_NAME", "You")

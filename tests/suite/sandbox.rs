@@ -472,7 +472,7 @@ fn a_script_writes_by_the_program_that_reads_it() {
     assert!(left.len() == 2 && left.iter().all(|file| file.exempt.is_some()), "{left:#?}");
 }
 
-/// Whoever waits for them: other work on the host is what is left of its processors' time.
+/// No matter who waits for them: other work on the host is the rest of its processors' time.
 fn processes_that_nobody_waits_for_are_in_the_account_of_entries() {
     let before = time_of_all_entries();
     let done = run("( i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done ) &\nexit 0");

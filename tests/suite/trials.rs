@@ -219,7 +219,7 @@ fn trial(test: Test, tally: &Arc<Tally>) -> Trial {
         let (took, mut outcome) =
             attempt(&test, if test.alone { Beside::Nothing } else { Beside::Others });
         // A host that is busy with other tests is no fault of the program: the answer that counts is the one of a quiet
-        // host. What passes there alone is told at the end.
+        // host. A test that passes there alone is told at the end.
         let once = std::env::var_os("GATE4K_ONCE").is_some();
         if outcome.is_err() && !test.alone && !once {
             outcome = attempt(&test, Beside::Nothing).1;

@@ -241,7 +241,7 @@ fn compare(
                 )
             });
         }
-        // Whoever did not play in a field of odd size had the bye.
+        // An engine that did not play in a field of odd size had the bye.
         if let ([bye], true) = (&absent[..], !active.len().is_multiple_of(2)) {
             past.byes.extend(seated.seat(*bye).map(|seat| (seat, number)));
             let wins = u32::try_from(system.games()).unwrap_or(u32::MAX);
@@ -267,7 +267,7 @@ fn compare(
 }
 
 /// Notes the engines that left before the end, each as one difference: they play in none of the last rounds, and nobody has two
-/// byes. Whoever lacks one round alone may have had a bye in it.
+/// byes. An engine that lacks one round alone may have had a bye in it.
 fn leave(
     rounds: &[Vec<StageGame>],
     seats: &[Id],

@@ -136,7 +136,7 @@ impl RecordCheck<'_> {
         }
     }
 
-    /// Checks that an interruption was ruled on by its stage's rule. What rests on tables is judged as far as these are at
+    /// Checks that an interruption was ruled on by its stage's rule. A ruling that rests on tables is judged as far as these are at
     /// hand: others may have been when it was played.
     pub(super) fn ruling(&mut self, ruling: &Interrupted) {
         let id = &ruling.id;
