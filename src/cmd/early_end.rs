@@ -84,10 +84,15 @@ mod tests {
     fn what_keeps_an_entry_from_being_judged_ends_every_command_with_its_own_exit_code() {
         let nothing = || CheckError::Nothing { path: "x".into(), what: "no such file".into() };
         let locked = || JournalError::Locked { path: "j".into() };
+        let missing = || {
+            let source = io::ErrorKind::NotFound.into();
+            JournalError::Read { path: "j".into(), source }
+        };
         for (error, expected) in [
             (nothing().into(), Exit::Nothing),
             (Err::<(), _>(nothing()).context("with hint 1").unwrap_err(), Exit::Nothing),
             (locked().into(), Exit::Undecided),
+            (missing().into(), Exit::Nothing),
             (MergeError::Journal(locked()).into(), Exit::Undecided),
             (EarlyEnd::new(Exit::Rejected, "no").into(), Exit::Rejected),
         ] {

@@ -215,9 +215,7 @@ impl Iterator for PgnSource {
                 self.ended = true;
                 return None;
             }
-            Ok(Some(Err(Fault::BadMove { .. }))) if game == 1 && !self.visitor.has_tags => {
-                PgnError::NoPgn { path }
-            }
+            Ok(Some(Err(_))) if game == 1 && !self.visitor.has_tags => PgnError::NoPgn { path },
             Ok(Some(Err(fault))) => PgnError::Game { path, line, game, fault },
             Err(source) => PgnError::Read { path, line, game, source },
         };
