@@ -91,7 +91,7 @@ pub(super) fn run(args: &MergeArgs, out: &mut impl Write) -> anyhow::Result<Exit
     } else {
         gap_words(&gaps, "game").iter().for_each(|words| note(words));
     }
-    // Whoever asks again and again is told by the exit code when it is enough.
+    // A caller that asks again and again is told by the exit code when it is enough.
     let is_open = test.is_some() && !is_decided && !gaps.is_empty();
     Ok(if is_open { Exit::Undecided } else { Exit::Success })
 }

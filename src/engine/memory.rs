@@ -76,7 +76,7 @@ impl ProcessTree for Engine {
         }
     }
 
-    /// Whoever is trusted has no reason to hide anything; what can be counted of it is.
+    /// A trusted engine has no reason to hide anything; all of it that can be counted is.
     fn cannot_be_counted(&self) {}
 }
 

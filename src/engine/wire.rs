@@ -501,7 +501,7 @@ impl<O: Observer> Wire<O> {
     fn take_all(&mut self) {
         self.forget();
         if self.make_room() {
-            // Whatever came of it is known by the next question.
+            // The outcome is known by the next question.
             let _ = self.read(Instant::now());
             self.forget();
         } else {

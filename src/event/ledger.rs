@@ -72,7 +72,7 @@ impl StageState {
     /// A stage before its first game.
     pub(crate) fn new(started: StageStarted) -> StageState {
         let past = StageHistory { taken: started.through.len(), ..StageHistory::default() };
-        // Whoever has not played yet has a row in the standings all the same.
+        // An engine that has not played yet has a row in the standings all the same.
         let mut games = FieldBuilder::default();
         for name in &started.seats {
             games.enter(&started.player(name));

@@ -104,7 +104,7 @@ pub(crate) fn result(details: &str, position: &Chess) -> Option<GameResult> {
         | Termination::Resignation
         | Termination::Stall { .. }
         | Termination::Crash { .. } => Some(GameResult::Win(!side)),
-        // Whoever cannot mate does not win by time.
+        // A side that cannot mate does not win by time.
         _ => None,
     }
 }

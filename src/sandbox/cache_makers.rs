@@ -37,7 +37,7 @@ impl CacheMakers<'_> {
         let writer = remains.head.and(remains.inode).and_then(|inode| self.written.get(&inode));
         let maker = *self.made.get(remains.inside).or(writer)?;
         let exempt = self.exempting_line_for(remains, maker)?;
-        // Whoever wrote to it last, by whatever name, must be one who writes such caches, too.
+        // The program that wrote to it last, by whatever name, must be one that writes such caches, too.
         let is_writer =
             |by: &MadeBy| *by == maker || self.exempting_line_for(remains, *by).is_some();
         writer.is_none_or(is_writer).then_some(exempt)

@@ -17,7 +17,7 @@ pub(in crate::sandbox) struct DescribedPrograms<'a> {
     at: Instant,
     execs: Vec<Exec>,
     /// The libraries in the memory of the starters of those programs that such a library starts by itself, by the program's index.
-    /// Whatever these programs start in turn, the entry starts.
+    /// All that these programs start in turn, the entry starts.
     serve_libraries: HashMap<usize, Vec<PathBuf>>,
     /// The listed commands that read those programs that are scripts of the entry's own, by the script's index.
     readers: HashMap<usize, String>,

@@ -60,7 +60,7 @@ pub(super) fn lines(found: &Finding, summary: String, step: &str) -> Vec<String>
 pub(crate) fn is_told(found: &Finding) -> bool {
     match FindingWeight::of(found) {
         FindingWeight::Breaks | FindingWeight::Open => true,
-        // Whoever reads a verdict must see by whose leave it was reached.
+        // The reader of a verdict must see by whose leave it was reached.
         FindingWeight::Remark if found.evidence.contains_key(WAIVED) => true,
         FindingWeight::Remark => !found.help.is_empty(),
         // Of a slow engine less was asked than of others.

@@ -128,7 +128,7 @@ fn what_has_not_changed_is_not_judged_again() {
     assert_eq!(judged(&place.run(&[&words[..], &["--no-cache"]].concat())), [true, true]);
     place.write("entries/b/engine", "other junk");
     assert_eq!(judged(&place.run(&words)), [false, true]);
-    // Whoever asks for one entry gets it judged.
+    // A call for one entry gets it judged.
     assert_eq!(judged(&place.run(&["check", "--quick", "--format=json", "entries/b"])), [true]);
     // A result that is damaged is not believed, and is written anew.
     for file in kept(&place) {

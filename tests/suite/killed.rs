@@ -102,7 +102,7 @@ fn a_check_that_is_killed_without_namespaces_leaves_nothing() {
 }
 
 fn killed(host: &str, through: &[&str]) {
-    // Whatever loses its parent becomes our child, so that nothing can hide from `below_us`.
+    // A process that loses its parent becomes our child, so that nothing can hide from `below_us`.
     nix::sys::prctl::set_child_subreaper(true).unwrap();
     let kills: u64 = std::env::var("GATE4K_KILLS").map_or(4, |text| text.parse().unwrap());
     let mut chance = Chance::of(host);

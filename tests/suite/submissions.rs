@@ -275,7 +275,7 @@ fn the_example_starts_a_job_for_every_pull_request() {
     for line in lines() {
         let filters = ["paths:", "paths-ignore:", "if:", "branches:"];
         assert!(!filters.iter().any(|filter| line.starts_with(filter)), "{line}");
-        // Whatever takes long is the action's, which asks first whether there is an entry to judge.
+        // The work that takes long is the action's, which asks first whether there is an entry to judge.
         assert!(!line.contains("run:") && !line.contains("apt-get"), "{line}");
     }
 }

@@ -86,9 +86,9 @@ pub(crate) enum Prize {
 pub(crate) enum Side {
     /// An engine.
     Engine(String),
-    /// Whoever wins the match of this number.
+    /// The winner of the match of this number.
     Winner(u32),
-    /// Whoever loses it.
+    /// The loser of that match.
     Loser(u32),
 }
 

@@ -119,7 +119,7 @@ fn games_are_struck_out_whether_they_have_ended_or_are_under_way() {
     assert_eq!(ledger.annulled_in(0).len(), 3);
 }
 
-/// Whoever had it may be another without that result.
+/// Another engine may have had it without that result.
 #[test]
 fn a_bye_of_the_next_round_goes_with_an_annulled_game() {
     for then in [AfterAnnulment::Nothing, AfterAnnulment::PlayedAgain] {

@@ -176,7 +176,7 @@ fn a_conditional_tiebreak_is_of_those_who_are_level() {
     let other = told(&all(&playoff, "b"));
     assert_eq!(other.len(), 2, "{other:?}");
     assert!(other[0].starts_with("promotions place 2 of Tiebreak"), "{other:?}");
-    // Whoever is not level for a spot does not play for it.
+    // An engine that is not level for a spot does not play for it.
     let strange = [playoff[0].clone(), playoff[1].clone(), row("Tiebreak", "3.1", "d", "b", "0-1")];
     assert_eq!(told(&all(&strange, "c"))[0], "promotions level in League: nobody else; d");
     // Without the games of it the table's tie-breaks say who went on.

@@ -81,7 +81,7 @@ impl Gone {
 pub(crate) enum PuppetAct {
     /// Its first legal move.
     Move,
-    /// Whatever it likes to say.
+    /// A line of any words.
     Say(String),
     /// Ends.
     Die,

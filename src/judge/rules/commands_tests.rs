@@ -180,7 +180,7 @@ fn a_fallback_that_only_a_failed_start_at_a_blank_tries_is_advice() {
         beside_a_good_one(failed().stderr("e: 3: go: not found").opened("/usr/bin/sed", true));
     assert_eq!(finding.status, Status::Advice);
     assert!(finding.details.iter().any(|line| line.contains("it wanted go")), "{finding:?}");
-    // Whatever it needs to come up there, and whatever any other run shows, counts.
+    // All that it needs to come up there, and all that any other run shows, counts.
     let finding = beside_a_good_one(strip(testing::run(Purpose::BlankPath)));
     assert_eq!(finding.status, Status::Fail);
     assert_eq!(

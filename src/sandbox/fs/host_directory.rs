@@ -41,7 +41,7 @@ impl HostDirectory {
         match top {
             Ok(top) => Ok(HostDirectory { top: Some(top), guardian, left: AtomicBool::new(false) }),
             Err(error) => {
-                // Whatever has that name is not ours to remove.
+                // A file that already has that name is not ours to remove.
                 guardian.dismiss(true);
                 Err(error)
             }

@@ -16,7 +16,7 @@ impl Tracer<'_> {
     /// Follows everything until nothing is left.
     pub(in crate::sandbox) fn run(mut self, exit_channel: &mut ExitChannel<'_>) -> RawRecord {
         while let Some((pid, status)) = self.next(exit_channel) {
-            // Whoever watches this thread sees by it whether an event takes too long.
+            // The watchdog of this thread sees by it whether an event takes too long.
             let _busy = self.shared.busy();
             if libc::WIFSTOPPED(status) {
                 if self.shared.is_killing() {
@@ -171,7 +171,7 @@ impl Tracer<'_> {
         self.shared.kill();
     }
 
-    /// Whoever waits for none of its children takes the host's process numbers with them, where no kernel counts.
+    /// A process that waits for none of its children takes the host's process numbers with them, where no kernel counts.
     fn keeps_number(&mut self, pid: i32, by: Option<usize>) {
         self.ended.push(pid);
         // The processes are looked at seldom, so that the end of one costs no more than one look.

@@ -98,7 +98,7 @@ fn links_devices_fifos_and_sockets_are_never_opened() {
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let socket = room.path().join("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    // Whoever opens the FIFO to write waits until somebody opens it to read.
+    // A process that opens the FIFO to write waits until somebody opens it to read.
     let other = fifo.clone();
     let writer = std::thread::spawn(move || File::options().write(true).open(other).map(drop));
     for (path, kind) in [

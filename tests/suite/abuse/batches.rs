@@ -52,7 +52,7 @@ fn names(directory: &str) -> Vec<String> {
 }
 
 fn batches_of_attacks_and_sound_entries_end_with_the_right_verdicts() {
-    // Whatever loses its parent becomes our child, so that nothing can hide.
+    // A process that loses its parent becomes our child, so that nothing can hide.
     nix::sys::prctl::set_child_subreaper(true).unwrap();
     let wanted: u64 = std::env::var("GATE4K_CHECKS").map_or(1, |text| text.parse().unwrap());
     let mut chance = Chance::of("batches");

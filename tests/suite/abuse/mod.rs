@@ -86,7 +86,7 @@ fn write_program(path: &std::path::Path, bytes: &[u8]) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o755);
     options.open(path).unwrap().write_all(bytes).unwrap();
-    // Whatever the mask is.
+    // With any mask.
     std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 

@@ -349,7 +349,7 @@ def on_paper(browser, addresses):
         assert sum(seen["ink"]) < 300 and seen["left"] == 0 and seen["cut"] <= 1 and seen["board"] > 100, (address, seen)
         assert seen["more"] == "table-cell", (address, seen)
         assert len(page.pdf()) > 10_000
-        # What was folded is open on paper.
+        # Folded parts are open on paper.
         assert page.evaluate("[...document.querySelectorAll('details')].every((one) => one.open)"), address
     page.context.close()
 

@@ -107,7 +107,7 @@ fn what_is_no_question_is_refused() {
             " 200 ",
         ),
     ] {
-        // Whoever closes a side of the connection before the answer is there may miss it, so nobody here does.
+        // A visitor that closes a side of the connection before the answer is there may miss it, so nobody here does.
         let mut first = String::new();
         let _ = BufReader::new(server.ask(question)).read_line(&mut first);
         assert!(

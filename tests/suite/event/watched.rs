@@ -36,7 +36,7 @@ fn in_plain_lines_each_move_is_told_once_and_the_end_with_the_table() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Whoever watches from the beginning has seen it before the first game.
+    // A spectator who watches from the beginning has seen it before the first game.
     let mut told = BufReader::new(watch.stdout.take().unwrap());
     let mut text = String::new();
     told.read_line(&mut text).unwrap();

@@ -160,7 +160,7 @@ fn no_output_goes_through_a_link_of_the_branch_and_no_journal_of_it_is_believed(
     repository.link("reports", repository.home().to_str().unwrap());
     repository.write("kept.journal", "");
     repository.write("entries/bad/engine", fixture(BAD));
-    // Whatever else is wrong: a report that tells of it would go there as well.
+    // Other faults do not matter: a report that tells of it would go there as well.
     repository.write("gate4k.toml", "no = text");
     repository.commit();
     for (word, says) in [

@@ -100,7 +100,7 @@ fn books_and_pondering_are_switched_off_before_a_game() {
 
     let _ = fs::remove_file(table.path("events"));
     let _ = fs::remove_file(table.path("pgn"));
-    // Whoever sets it for a trusted engine means it.
+    // An organiser who sets it for a trusted engine means it.
     let engines = [format!("{} option.OwnBook=true", engines[0]), engines[1].clone()];
     let played = table.play(&engines, &more);
     assert_eq!(played.games()[0]["reason"], "length", "{} {}", played.out, played.err);

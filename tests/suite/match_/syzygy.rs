@@ -83,7 +83,7 @@ fn a_second_reader_of_tables_agrees() {
 fn games_end_by_the_tables() {
     let directory = tables().unwrap();
     let table = Table::set("syzygy");
-    // Whatever Black answers, a rook wins and two knights do not.
+    // After any answer of Black, a rook wins and two knights do not.
     for (fen, result) in
         [("7k/8/5K2/8/8/8/8/R7 b - - 0 1", "1-0"), ("7k/8/5K2/8/8/8/8/NN6 b - - 0 1", "1/2-1/2")]
     {
