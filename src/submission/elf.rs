@@ -8,6 +8,7 @@
 use serde::Serialize;
 
 use crate::model::text::escape;
+use crate::model::words::counted;
 
 /// 32 or 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -266,7 +267,7 @@ fn interpreter(bytes: &[u8], segments: &[Segment]) -> Result<Option<Vec<u8>>, El
     let wrong = |what: &str| ElfFault::Header(format!("the name of its loader (PT_INTERP) {what}"));
     let length = segment.in_file as usize;
     if !(2..=PATH_MAX).contains(&length) {
-        return Err(wrong(&format!("has {length} bytes")));
+        return Err(wrong(&format!("has {}", counted(length, "byte"))));
     }
     let path = usize::try_from(segment.offset)
         .ok()

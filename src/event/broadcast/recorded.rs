@@ -26,7 +26,7 @@ use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
 use crate::model::text::{escape, shown};
 use crate::model::units::whole_micros;
-use crate::model::words::all;
+use crate::model::words::{all, counted};
 
 /// The longest tag and comment that are read, in bytes.
 const LONG: usize = 1 << 16;
@@ -216,8 +216,9 @@ impl Visitor for RecordedVisitor {
         let mut whole = std::mem::take(&mut way.comment);
         whole.extend_from_slice(comment.as_bytes());
         if let Some(word) = unread(&whole) {
-            let fault =
-                || format!("{word}, after {} plies, is no move in SAN", way.game.moves.len());
+            let fault = || {
+                format!("{word}, after {}, is no move in SAN", counted(way.game.moves.len(), "ply"))
+            };
             let fault = way.game.fault.take().unwrap_or_else(fault);
             way.game.fault = Some(fault);
             return ControlFlow::Continue(());

@@ -7,6 +7,7 @@ use super::report::{ComparisonKind, StageReplay};
 use super::stage_games::{Id, StageGame, StageGames};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
+use crate::model::words::counted;
 
 /// The most games of a match whose results are not known and are tried.
 const MOST_UNKNOWN: usize = 5;
@@ -180,11 +181,13 @@ impl PlayedMatch {
     ) {
         let state = self.state(format);
         let expected = match state {
-            MatchState::Won(_, length) | MatchState::Level(length) => format!("{length} games"),
-            MatchState::Due(sure) => format!("at least {} games", self.slots.len() + sure),
+            MatchState::Won(_, length) | MatchState::Level(length) => counted(length, "game"),
+            MatchState::Due(sure) => {
+                format!("at least {}", counted(self.slots.len() + sure, "game"))
+            }
         };
         out.compare(ComparisonKind::Lengths, self.is_length(state), || {
-            (told(), expected, format!("{} games", self.played()))
+            (told(), expected, counted(self.played(), "game"))
         });
     }
 }

@@ -18,6 +18,7 @@ use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
 use crate::model::text::{escape, shown};
+use crate::model::words::counted;
 
 /// The longest value that is kept of a tag, in characters.
 const TAG_CHARS: usize = 200;
@@ -293,7 +294,7 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
         && let Some(claimed) = tags.plies
         && claimed != moves.len()
     {
-        all.push(format!("says {claimed} plies and has {}", moves.len()));
+        all.push(format!("says {} and has {}", counted(claimed, "ply"), moves.len()));
     }
     let variant = if is_960(&tags) { start_of(tags.fen.as_deref()) } else { GameStart::Standard };
     let end = termination::result(&tags.details, &position);

@@ -256,11 +256,11 @@ fn compare(
     }
     let last = u32::try_from(rounds.len()).unwrap_or(u32::MAX);
     if last < system.last_round() {
-        out.notes.push(format!("{last} of {} rounds were played", system.last_round()));
+        out.notes.push(format!("of {}, {last} were played", counted(system.last_round(), "round")));
     } else if last > system.last_round() {
         let (plan, played) = (system.last_round(), last);
         out.compare(ComparisonKind::Games, false, || {
-            ("the end".to_owned(), format!("{plan} rounds"), format!("{played} rounds"))
+            ("the end".to_owned(), counted(plan, "round"), counted(played, "round"))
         });
     }
     byes

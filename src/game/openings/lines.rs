@@ -9,6 +9,7 @@ use super::positions::numbered;
 use super::{BookPart, Wrong, playable, text_lines};
 use crate::model::game::opening::Opening;
 use crate::model::game::variant::Variant;
+use crate::model::words::counted;
 
 pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     text_lines(bytes)
@@ -36,8 +37,9 @@ fn line(text: &str, variant: Variant) -> Result<Opening, String> {
         if word.is_empty() || matches!(word, "*" | "1-0" | "0-1" | "1/2-1/2") {
             continue;
         }
-        let one = read_move(&position, word)
-            .ok_or_else(|| format!("{word:?} is no legal move after {} plies", moves.len()))?;
+        let one = read_move(&position, word).ok_or_else(|| {
+            format!("{word:?} is no legal move after {}", counted(moves.len(), "ply"))
+        })?;
         position.play_unchecked(one);
         moves.push(one);
     }
@@ -89,6 +91,6 @@ mod tests {
     fn the_place_of_a_bad_move_is_told() {
         let (place, what) = read(b"e4 e5\ne4 Ke3", all()).unwrap_err();
         assert_eq!(place.to_string(), "line 2");
-        assert_eq!(what, "\"Ke3\" is no legal move after 1 plies");
+        assert_eq!(what, "\"Ke3\" is no legal move after 1 ply");
     }
 }

@@ -13,6 +13,7 @@ use crate::model::game::opening::{Opening, OpeningNames};
 use crate::model::game::variant::Variant;
 use crate::model::text::escape;
 use crate::model::units::Ply;
+use crate::model::words::counted;
 
 pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     let most =
@@ -131,8 +132,8 @@ impl Visitor for MainLine {
                 ControlFlow::Continue(())
             }
             Err(why) => ControlFlow::Break(Err(format!(
-                "{san} is no legal move after {} plies: {why}",
-                line.moves.len()
+                "{san} is no legal move after {}: {why}",
+                counted(line.moves.len(), "ply")
             ))),
         }
     }
@@ -144,8 +145,8 @@ impl Visitor for MainLine {
                 ControlFlow::Break(Err(NO_PGN.to_owned()))
             }
             Some(word) => ControlFlow::Break(Err(format!(
-                "{word} is no move in SAN, after {} plies",
-                line.moves.len()
+                "{word} is no move in SAN, after {}",
+                counted(line.moves.len(), "ply")
             ))),
             None => ControlFlow::Continue(()),
         }
@@ -220,6 +221,6 @@ mod tests {
     fn an_illegal_move_is_told_with_its_game() {
         let (place, what) = read(b"1. e4 e5 *\n\n1. e4 Ke7 *\n", all()).unwrap_err();
         assert_eq!(place.to_string(), "game 2");
-        assert!(what.starts_with("Ke7 is no legal move after 1 plies"), "{what}");
+        assert!(what.starts_with("Ke7 is no legal move after 1 ply"), "{what}");
     }
 }

@@ -13,6 +13,7 @@ use super::sequence::{BookOrder, Random};
 use super::{BookPart, BookPlace, Wrong, playable};
 use crate::model::game::opening::Opening;
 use crate::model::units::Ply;
+use crate::model::words::counted;
 
 const ENTRY: usize = 16;
 /// Without a length, lines are as long as the book has moves, but no longer than this: books have cycles.
@@ -22,7 +23,7 @@ const STALE: usize = 200;
 
 pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
     if bytes.is_empty() || !bytes.len().is_multiple_of(ENTRY) {
-        let what = format!("{} bytes are no whole number of 16-byte entries", bytes.len());
+        let what = format!("its length, {}, is no multiple of 16", counted(bytes.len(), "byte"));
         return Err((BookPlace::File, what));
     }
     let table = PolyglotBook { bytes };
