@@ -34,6 +34,12 @@ impl LibraryDecision {
 /// themselves are known to whoever resolved them, not to this list.
 #[must_use]
 pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryDecision {
+    if is_static_object(name_or_path) {
+        // The objects of the compilers themselves are known to whoever resolved them.
+        let base = base_name(name_or_path);
+        let reason = format!("{base} is object code that comes with no compiler");
+        return LibraryDecision::Refused(reason);
+    }
     if let Some(word) = python_file(list, name_or_path) {
         return word;
     }
@@ -52,6 +58,8 @@ pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryDecision {
         NOT
     }
 }
+
+pub(crate) use crate::sandbox::plan::is_static_object;
 
 /// True if a path is that of a header of the host.
 pub(crate) fn is_header(path: &str) -> bool {
@@ -230,6 +238,9 @@ mod tests {
             ("/tmp/libc.so.6", 'r'),
             ("/lib/ld-linux.so.2", 'a'),
             ("/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0", 'r'),
+            ("/usr/lib/python3.11/config-3.11-x86_64-linux-gnu/libpython3.11.a", 'r'),
+            ("/usr/lib/python3/dist-packages/numpy/core/lib/libnpymath.a", 'r'),
+            ("/usr/lib/x86_64-linux-gnu/crt1.o", 'r'),
             ("/etc/ld.so.cache", 'n'),
             ("/tmp/list.sort", 'n'),
             ("", 'n'),

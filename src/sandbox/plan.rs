@@ -22,6 +22,11 @@ pub(crate) fn header_name(path: &str) -> Option<&str> {
     HEADERS.iter().find_map(|top| path.strip_prefix(top)).filter(|name| !name.is_empty())
 }
 
+/// True if a path is that of object code which a linker puts into a program: an archive, an object file, a library of Rust.
+pub(crate) fn is_static_object(path: &str) -> bool {
+    [".a", ".o", ".rlib"].iter().any(|end| path.ends_with(end))
+}
+
 /// The name and place under which the entry is staged (docs/decisions/002).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Staging {

@@ -54,8 +54,8 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
                     "{} {} {} ({reason})",
                     runs::lineage(run, open.by),
                     match open.opener.by {
-                        OpenerCode::Loader => "loaded",
-                        OpenerCode::Reader => "read",
+                        OpenerCode::Loader if is_shared_object(&open.path) => "loaded",
+                        OpenerCode::Loader | OpenerCode::Reader => "read",
                     },
                     open.path
                 )),

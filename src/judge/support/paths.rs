@@ -33,6 +33,7 @@ pub(crate) fn is_library(path: &str) -> bool {
         return false;
     }
     libraries::is_header(path)
+        || libraries::is_static_object(path)
         || name.ends_with(".so")
         || name.contains(".so.")
         || [".py", ".pyc", ".pm"].iter().any(|end| name.ends_with(end))

@@ -142,6 +142,20 @@ fn a_program_needs_its_own_libraries_and_not_those_of_others() {
     }
 }
 
+#[test]
+fn object_code_belongs_to_the_compilers_and_to_nobody_else() {
+    let tools = here();
+    let real = |name: &str| Path::new("/usr/bin").join(name).canonicalize().unwrap();
+    let linker = real("ld");
+    let own = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"];
+    let own = own.map(|dir| Path::new(dir).join("crt1.o"));
+    let own = own.iter().find(|path| path.exists()).unwrap();
+    assert!(tools.needs(Some(&linker), own), "{}", own.display());
+    assert!(!tools.needs(Some(&real("tail")), own), "a copy of it");
+    let of_numpy = Path::new("/usr/lib/python3/dist-packages/numpy/core/lib/libnpymath.a");
+    assert!(!tools.needs(Some(&linker), of_numpy));
+}
+
 fn libraries() -> Vec<PathBuf> {
     ["/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib"]
         .map(PathBuf::from)

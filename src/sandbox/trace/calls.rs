@@ -6,7 +6,7 @@ use crate::model::evidence::FileAccess;
 use crate::model::units::Bytes;
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::process;
-use crate::sandbox::plan::header_name;
+use crate::sandbox::plan::{header_name, is_static_object};
 use crate::sandbox::trace::tracee::{self, PathArgument};
 
 /// A call that was seen at its start and whose end is awaited.
@@ -57,9 +57,12 @@ pub(in crate::sandbox) fn is_shared_object(path: &Path) -> bool {
     name.ends_with(".so") || name.contains(".so.")
 }
 
-/// True if a file can become a part of the program that it is read for: a shared object, or a header of the host's.
+/// True if a file can become a part of the program that it is read for: a shared object, or a header or object code of the host's.
 pub(in crate::sandbox) fn is_library(path: &Path) -> bool {
-    is_shared_object(path) || header_name(&path.to_string_lossy()).is_some()
+    let name = path.to_string_lossy();
+    is_shared_object(path)
+        || header_name(&name).is_some()
+        || (is_static_object(&name) && is_of_the_host(path))
 }
 
 /// True if a path names a place where hosts keep libraries, which no entry can write to.

@@ -53,6 +53,10 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .named(&[Library("libz.so.1")])
             .may_work()
             .control(report),
+        sh(26, "archive_of_another_command", ARCHIVE)
+            .named(&[Library("libnpymath.a")])
+            .may_work()
+            .control(report),
         sh(26, "library_of_a_preloaded_program", PRELOADED_LIBRARY)
             .named(&[Library("liblzma.so.5")])
             .may_work()
@@ -89,6 +93,13 @@ rm x.o
 const EMBEDDED_OF_THE_ASSEMBLER: &str = "\
 for d in /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64; do test -e $d/libz.so.1 && break; done
 echo \".incbin \\\"$d/libz.so.1\\\"\" | cc -c -o x.o -xassembler - && echo ESCAPED
+rm x.o
+";
+
+/// A library in static form, which lies where Python may read, becomes a part of the entry's own program.
+const ARCHIVE: &str = "\
+for f in /usr/lib/python3/dist-packages/numpy/*core/lib/libnpymath.a; do break; done
+cc -r -nostdlib -o x.o -Wl,--whole-archive $f && echo ESCAPED
 rm x.o
 ";
 
