@@ -54,7 +54,9 @@ fn of_journal(error: &JournalError) -> Exit {
         JournalError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             Exit::Nothing
         }
-        JournalError::Write { .. } | JournalError::Locked { .. } => Exit::Undecided,
+        JournalError::Write { .. } | JournalError::Locked { .. } | JournalError::Taken { .. } => {
+            Exit::Undecided
+        }
         _ => Exit::Usage,
     }
 }

@@ -38,7 +38,11 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
             taken
         });
         let previous = stage.previous.iter().cloned();
-        previous.chain(from).chain(entries().filter(|name| stage.engines.contains(name))).collect()
+        let own: Vec<String> = match stage.draw {
+            SeatDraw::Seeds => entries().filter(|name| stage.engines.contains(name)).collect(),
+            _ => stage.engines.clone(),
+        };
+        previous.chain(from).chain(own).collect()
     };
     // A place of which nobody has taken the seat is vacant.
     seats.retain(|name| ledger.withdrawal(name).is_none());

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use shakmaty::Color;
 
 use super::field::Field;
+use super::format::round_robin::PairOrder;
 use super::format::{self, Due, Next, PairId, StageHistory, open};
 use super::ledger::StageState;
 use super::schedule::{BookPolicy, Seat, StagePairing, StageSchedule};
@@ -56,11 +57,16 @@ impl StageFormat {
         let tie = if is_played_on { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
         let mut standings = Standings::with(field, chain, tie);
         standings.format = self.without_doubles();
-        if standings.format.is_some() {
+        if standings.format.is_some() || self.is_rotation() {
             // Their first games may stand in Berger order all the same.
             standings.progress = None;
         }
         standings
+    }
+
+    /// True for a round robin whose pairs come in the older order.
+    fn is_rotation(&self) -> bool {
+        matches!(self, StageFormat::Of(format::Format::RoundRobin(of)) if of.order == PairOrder::Rotation)
     }
 
     /// Its name in a sentence, where double round robins and pairs do not tell how far it has come.
@@ -74,6 +80,30 @@ impl StageFormat {
             format::Format::Knockout(_) => Some("a knockout"),
             format::Format::Match(_) | format::Format::Playoff(_) => None,
         }
+    }
+
+    /// Returns the reason why crashes are no more than losses in a format; none in round robins, where the games of all
+    /// others stand without those of an engine that is disqualified.
+    pub(crate) fn without_disqualification(&self) -> Option<&'static str> {
+        Some(match self {
+            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(format::Format::RoundRobin(_)) => {
+                return None;
+            }
+            StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)) => {
+                "in a match of two crashes are losses (season 17, rule 15.f)"
+            }
+            StageFormat::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
+                "later rounds of a Swiss were paired by the games that a disqualification annuls; crashes are losses in it \
+                 (Swiss, rule 7.a)"
+            }
+            StageFormat::Of(format::Format::Knockout(_)) => {
+                "those who lost to an engine are out of the bracket, and annulling its games does not bring them back; \
+                 crashes are losses in it (cup, rule 7.a)"
+            }
+            StageFormat::Of(format::Format::Playoff(_)) => {
+                "who is left in a playoff follows from the games that a disqualification annuls; crashes are losses in it"
+            }
+        })
     }
 
     /// True if a tie is played on until it is none.

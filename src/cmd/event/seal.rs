@@ -79,7 +79,7 @@ fn look_at_seal(config: &EventConfig, key: Option<&str>, found: &mut Verified) -
     let mut notes = Vec::new();
     let path = beside(&config.journal);
     let mut wrong = |what: String| found.wrong.push(what);
-    match journal::mark(&config.journal, u64::MAX) {
+    match journal::mark(&config.journal, found.records) {
         Ok(Mark { records, sum }) => notes.push(format!("sum of {records} records: {sum}")),
         Err(error) => wrong(error.to_string()),
     }

@@ -13,10 +13,11 @@ use shakmaty::{CastlingMode, Chess, Color, Outcome, Position};
 
 use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
-use crate::event::format::Next;
+use crate::event::format::{Format, Next};
 use crate::event::journal::record::{
-    GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted,
+    Bye, GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted,
 };
+use crate::event::stage::{Stage, StageFormat};
 use crate::event::termination;
 use crate::game::pgn_text::{decoded, reader, unread};
 use crate::model::game::ending::GameEnding;
@@ -309,13 +310,18 @@ impl Broadcast {
                 }
             }
         }
+        let seats: Vec<String> = names.filter(|name| playing.contains(name.as_str())).collect();
+        let byes = byes(stage, number, &seats, games);
         self.apply(JournalRecord::StageStarted(StageStarted {
             stage: number,
             name: stage.name.clone(),
-            seats: names.filter(|name| playing.contains(name.as_str())).collect(),
+            seats,
             ratings,
             ..StageStarted::default()
         }))?;
+        for bye in byes {
+            self.apply(JournalRecord::Bye(bye))?;
+        }
         for one in games {
             self.game_of(config, one)?;
         }
@@ -415,7 +421,9 @@ impl Broadcast {
             black,
             result: result.word().to_owned(),
             termination: ending.termination().map(str::to_owned),
-            details: ending.details(),
+            details: details
+                .filter(|told| !told.is_empty())
+                .map_or_else(|| ending.details(), str::to_owned),
             reason: ending.reason,
             by_rule: None,
             start,
@@ -426,6 +434,28 @@ impl Broadcast {
             at: moment(placed.tag("GameEndTime")),
         }))
     }
+}
+
+/// The word of the Termination tag for a game that the organisers struck out: it counts for nobody.
+const ANNULLED: &str = "annulled";
+
+/// The byes of a Swiss: of each round, the one engine that plays no game in it.
+fn byes(stage: &Stage, number: usize, seats: &[String], games: &[&Placed]) -> Vec<Bye> {
+    let StageFormat::Of(format @ (Format::Swiss(_) | Format::Dutch(_))) = &stage.format else {
+        return Vec::new();
+    };
+    let mut rounds: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for one in games {
+        let players = rounds.entry(one.key.at.round).or_default();
+        players.extend([one.tag("White"), one.tag("Black")]);
+    }
+    let wins = u32::try_from(format.games_each()).unwrap_or(u32::MAX);
+    let free = |(round, players): (u32, BTreeSet<&str>)| {
+        let mut free = seats.iter().filter(|name| !players.contains(name.as_str()));
+        let engine = free.next().filter(|_| free.next().is_none())?.clone();
+        Some(Bye { stage: number, round, engine, wins })
+    };
+    rounds.into_iter().filter_map(free).collect()
 }
 
 /// Reads a file's games, each with its place.
@@ -464,6 +494,9 @@ fn read_file(
             termination::on_the_board(&game.position).filter(|shown| *shown != result)
         {
             return Err(wrong(format!("its result is {result}, and its last position {shown}")));
+        }
+        if tag("Termination") == ANNULLED {
+            continue;
         }
         let event = tag("Event");
         let named =

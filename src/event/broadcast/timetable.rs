@@ -10,6 +10,7 @@ use crate::event::journal::record::AfterAnnulment;
 use crate::event::ledger::StageState;
 use crate::event::outlook::long_game;
 use crate::event::stage::Stage;
+use crate::model::game::listed::RoundGame;
 
 /// A game of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +61,8 @@ pub(crate) fn timetable(
         .collect();
     let mut times = starts(config, broadcast, now);
     slots.extend(due(config, broadcast, stage).into_iter().map(|(key, white, black)| {
-        let at = times.as_mut().map(Starts::next);
+        let each = length(config, broadcast, key);
+        let at = times.as_mut().map(|times| times.next(each));
         Slot { key, white, black, state: GameState::Due(at) }
     }));
     slots.sort_by_key(|slot| slot.key);
@@ -88,18 +90,21 @@ fn to_come(
             Some(_) => due(config, broadcast, before).len() as u64,
             None => config.stages[before].format.games(config.stages[before].seats),
         };
-        times = times.map(|times| times.after_all_of(games));
+        let first = GameKey { stage: before, at: RoundGame { round: 1, game: 1 } };
+        let each = length(config, broadcast, first);
+        times = times.map(|times| times.after_all_of(games, each));
     }
     let due = stage.due(seats.len(), &StageHistory::default()).into_iter();
     let slots = due.map(|pairing| {
         let name = |seat: usize| seats.get(seat).cloned().unwrap_or_default();
-        let at = times.as_mut().map(Starts::next);
+        let key = GameKey { stage: number, at: pairing.at };
+        let each = length(config, broadcast, key);
+        let at = times.as_mut().map(|times| times.next(each));
         let after = at.map(|at| at.duration_since(now).unwrap_or_default());
         let state = match after {
             Some(after) if !has_begun => GameState::DueAfter(after),
             _ => GameState::Due(at),
         };
-        let key = GameKey { stage: number, at: pairing.at };
         Slot { key, white: name(pairing.white.0), black: name(pairing.black.0), state }
     });
     let mut slots: Vec<Slot> = slots.collect();
@@ -142,25 +147,25 @@ pub(super) fn past(stage: &Stage, state: &StageState) -> StageHistory {
 struct Starts {
     /// When each of the places at which games are played is free.
     free: Vec<SystemTime>,
-    each: Duration,
 }
 
 impl Starts {
-    fn next(&mut self) -> SystemTime {
+    /// The beginning of the next game, which takes so long.
+    fn next(&mut self, takes: Duration) -> SystemTime {
         // There is a place at least.
         let Some(first) = self.free.iter_mut().min() else { return SystemTime::UNIX_EPOCH };
         let begins = *first;
-        *first += self.each;
+        *first += takes;
         begins
     }
 
-    /// The same when so many more games have been played to their ends.
-    fn after_all_of(mut self, games: u64) -> Starts {
+    /// The same when so many more games have been played to their ends, each of which takes so long.
+    fn after_all_of(mut self, games: u64, each: Duration) -> Starts {
         let places = self.free.len() as u64;
         let rounds = u32::try_from(games / places.max(1)).unwrap_or(u32::MAX);
-        self.free.iter_mut().for_each(|free| *free += self.each.saturating_mul(rounds));
+        self.free.iter_mut().for_each(|free| *free += each.saturating_mul(rounds));
         for _ in 0..games % places.max(1) {
-            self.next();
+            self.next(each);
         }
         if games > 0 {
             let last = self.free.iter().max().copied();
@@ -176,24 +181,29 @@ fn starts(config: &EventConfig, broadcast: &Broadcast, now: SystemTime) -> Optio
     if ledger.is_over() || ledger.paused.is_some() {
         return None;
     }
-    let each = length(config, broadcast);
     let mut free: Vec<SystemTime> = broadcast
         .under_way()
         .map(|game| {
             let began = humantime::parse_rfc3339(&game.started.at).unwrap_or(now);
-            (began + each).max(now)
+            let key = GameKey { stage: game.started.stage, at: game.started.place() };
+            (began + length(config, broadcast, key)).max(now)
         })
         .collect();
     free.resize(config.concurrency.get().max(free.len()).max(1), now);
-    Some(Starts { free, each })
+    Some(Starts { free })
 }
 
-/// The time that a game takes: the mean of those played, and before the first a long one with all its time.
-fn length(config: &EventConfig, broadcast: &Broadcast) -> Duration {
-    let played = broadcast.games.values().filter_map(|game| Some(game.finished.as_ref()?.lasted));
+/// The time that a game takes: the mean of those played with the same clock, and before the first of them a long one with all its
+/// time.
+fn length(config: &EventConfig, broadcast: &Broadcast, key: GameKey) -> Duration {
+    let control = |key: GameKey| {
+        config.stages.get(key.stage).map_or(config.terms.control, |stage| stage.control(key.at))
+    };
+    let own = control(key);
+    let alike = broadcast.games.iter().filter(|(key, _)| control(**key) == own);
+    let played = alike.filter_map(|(_, game)| Some(game.finished.as_ref()?.lasted));
     let (sum, games) = played.fold((0u64, 0u64), |(sum, games), one| (sum + one, games + 1));
-    let first = config.stages.first().map_or(config.terms, |stage| stage.terms);
-    sum.checked_div(games).map_or_else(|| long_game(first.control), Duration::from_micros)
+    sum.checked_div(games).map_or_else(|| long_game(own), Duration::from_micros)
 }
 
 /// The number of games of a stage that have ended, and of those that are planned in all.
@@ -216,8 +226,9 @@ mod tests {
         let now = SystemTime::UNIX_EPOCH;
         let at = |seconds| now + Duration::from_secs(seconds);
         // Two at a time: one ends in 30 s, the other in 10 s, and each takes a minute.
-        let mut starts = Starts { free: vec![at(30), at(10)], each: Duration::from_secs(60) };
-        let told: Vec<SystemTime> = (0..5).map(|_| starts.next()).collect();
+        let mut starts = Starts { free: vec![at(30), at(10)] };
+        let minute = Duration::from_secs(60);
+        let told: Vec<SystemTime> = (0..5).map(|_| starts.next(minute)).collect();
         assert_eq!(told, [at(10), at(30), at(70), at(90), at(130)]);
     }
 
@@ -225,9 +236,10 @@ mod tests {
     fn a_stage_begins_when_all_games_before_it_are_over() {
         let now = SystemTime::UNIX_EPOCH;
         let at = |seconds| now + Duration::from_secs(seconds);
-        let starts = || Starts { free: vec![at(30), at(10)], each: Duration::from_secs(60) };
+        let minute = Duration::from_secs(60);
+        let starts = || Starts { free: vec![at(30), at(10)] };
         for (games, begins) in [(0, 10), (1, 70), (2, 90), (3, 130), (4, 150)] {
-            assert_eq!(starts().after_all_of(games).next(), at(begins), "{games}");
+            assert_eq!(starts().after_all_of(games, minute).next(minute), at(begins), "{games}");
         }
     }
 }

@@ -316,7 +316,7 @@ pub(crate) fn counted_stages(settings: &str) -> BTreeMap<String, CountedStage> {
     let counted = |one: One| {
         let format = stages::format(one.format).ok()?;
         let crash_limit = one.terms.crash_limit.or(crash_limit);
-        let crash_limit = crash_limit.filter(|_| stages::may_disqualify(&format));
+        let crash_limit = crash_limit.filter(|_| format.without_disqualification().is_none());
         Some((one.name, CountedStage { format, crash_limit }))
     };
     stage.into_iter().filter_map(counted).collect()

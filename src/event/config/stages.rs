@@ -244,7 +244,7 @@ fn crash_limit(
     format: &StageFormat,
     defaults: &StageDefaults,
 ) -> Result<Option<NonZeroU32>, TextMistake> {
-    let without = without_disqualification(format);
+    let without = format.without_disqualification();
     let Some(terms) = one.terms.as_ref().filter(|terms| terms.get_ref().crash_limit.is_some())
     else {
         return Ok(defaults.crash_limit.filter(|_| without.is_none()));
@@ -450,35 +450,6 @@ fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<SeatDraw
         return Err((draw.span(), what.into()));
     }
     Ok(*draw.get_ref())
-}
-
-/// True if an engine that crashes too often is disqualified in stages of a format, where there is a limit.
-pub(super) fn may_disqualify(format: &StageFormat) -> bool {
-    without_disqualification(format).is_none()
-}
-
-/// Returns the reason why crashes are no more than losses in a format; none in round robins, where the games of all
-/// others stand without those of an engine that is disqualified.
-fn without_disqualification(format: &StageFormat) -> Option<&'static str> {
-    Some(match format {
-        StageFormat::DoubleRoundRobins(_) | StageFormat::Of(format::Format::RoundRobin(_)) => {
-            return None;
-        }
-        StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)) => {
-            "in a match of two crashes are losses (season 17, rule 15.f)"
-        }
-        StageFormat::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
-            "later rounds of a Swiss were paired by the games that a disqualification annuls; crashes are losses in it \
-             (Swiss, rule 7.a)"
-        }
-        StageFormat::Of(format::Format::Knockout(_)) => {
-            "those who lost to an engine are out of the bracket, and annulling its games does not bring them back; \
-             crashes are losses in it (cup, rule 7.a)"
-        }
-        StageFormat::Of(format::Format::Playoff(_)) => {
-            "who is left in a playoff follows from the games that a disqualification annuls; crashes are losses in it"
-        }
-    })
 }
 
 /// Checks that a format can be played by so many engines; the error says why not.

@@ -8,6 +8,7 @@
 //! Each record carries the sum of all before it ([`RecordChain`]), and the last of them stands for the whole journal.
 
 mod chain;
+mod error;
 #[cfg(test)]
 mod every_record;
 mod line;
@@ -19,7 +20,7 @@ mod withdrawn;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -29,9 +30,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::files::write::folder_of;
-use crate::model::text::shown;
-use crate::model::units::Bytes;
 pub(crate) use chain::RecordChain;
+pub use error::JournalError;
 pub use record::JournalRecord;
 pub use repair::{Repaired, repair, repair_of};
 
@@ -40,107 +40,6 @@ pub const VERSION: u32 = 1;
 
 /// The wait for the lock of a runner that has just ended.
 const LINGERING: Duration = Duration::from_millis(1500);
-
-/// An error that makes a journal unusable.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The journal cannot be opened or read.
-    #[error(
-        "cannot read the journal {}: {source}; name a file that `--journal` wrote, or the event's journal (event.journal)",
-        shown(path)
-    )]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The journal cannot be opened for writing.
-    #[error(
-        "cannot open the journal {} for writing: {source}; name a file that you may write, in a folder that is there",
-        shown(path)
-    )]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// A record could not be kept.
-    #[error(
-        "cannot write to the journal {}: {source}; nothing that it holds is lost: make room or mend the \
-         disk, then give the command again",
-        shown(path)
-    )]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// Somebody else writes to it.
-    #[error(
-        "another runner is writing to {}; let it go on, or end it before you start one",
-        shown(path)
-    )]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A record in the middle is not what was written.
-    #[error(
-        "the journal {} is damaged at line {line} (byte {offset}): {what}; put back a copy that is whole, \
-         this one is left as it is",
-        shown(path)
-    )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The number of the line, from 1.
-        line: u64,
-        /// Where it begins, in bytes.
-        offset: u64,
-        /// The fault.
-        what: String,
-    },
-    /// The last record is not what was written: a crash of the host may have left it so.
-    #[error(
-        "the last record of the journal {} (line {line}, byte {offset}) is not whole: {what}; put back a copy that \
-         is, or {mend} cut off these {}, of which it keeps a copy",
-        shown(path),
-        Bytes(*bytes)
-    )]
-    LastDamaged {
-        /// The file.
-        path: PathBuf,
-        /// The number of the line, from 1.
-        line: u64,
-        /// Where it begins, in bytes.
-        offset: u64,
-        /// The number of its bytes that there are.
-        bytes: u64,
-        /// The fault.
-        what: String,
-        /// See [`JournalKind::REPAIR`].
-        mend: &'static str,
-    },
-    /// The file does not begin as a journal does.
-    #[error("{} is no journal; {origin}", shown(path))]
-    NoJournal {
-        /// The file.
-        path: PathBuf,
-        /// See [`JournalKind::ORIGIN`].
-        origin: &'static str,
-    },
-    /// The file is something else, or of another version.
-    #[error("{} is no journal that this gate4k can read: {what}", shown(path))]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        what: String,
-    },
-}
 
 /// The length of a journal, and the sum of all of its records up to there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -530,14 +429,30 @@ impl<R: JournalKind> JournalOf<R> {
         Ok((journal, torn))
     }
 
+    /// True if the file still lies at its path, as long as it was written.
+    fn is_whole(&self) -> io::Result<bool> {
+        let file = self.file.metadata()?;
+        let is_there = match std::fs::metadata(&self.path) {
+            Ok(there) => (there.dev(), there.ino()) == (file.dev(), file.ino()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(error),
+        };
+        Ok(is_there && file.len() == self.at.offset)
+    }
+
     /// Adds a record; it is on the disk when this returns.
     ///
     /// # Errors
-    /// When it could not be kept; the journal then ends with the record before it.
+    /// When it could not be kept; the journal then ends with the record before it. When the file was removed, replaced or changed
+    /// by somebody else.
     pub fn append(&mut self, record: &R) -> Result<(), JournalError> {
         let failed = |source| JournalError::Write { path: self.path.clone(), source };
         if self.broken {
             return Err(failed(io::Error::other("a write before this one failed")));
+        }
+        if !self.is_whole().map_err(failed)? {
+            self.broken = true;
+            return Err(JournalError::Taken { path: self.path.clone() });
         }
         let json = serde_json::to_string(record).map_err(|error| failed(error.into()))?;
         self.text.clear();

@@ -59,9 +59,8 @@ impl StageFinished {
                 };
             }
             (true, 1) => "wins",
-            (true, _) => "are first",
             (false, 1) => "goes on",
-            (false, _) => "go on",
+            (_, _) => "go on",
         };
         format!("{} {then}", all(&self.promoted))
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use super::super::stage::SeatDraw;
+use super::super::stage::{SeatDraw, StageFormat};
 use super::super::tiebreak::CHAINS;
 use super::formats::{format, ties_of};
 use super::raw::{Raw, RawEngine, RawPlanStage};
@@ -106,9 +106,11 @@ fn planned(
     let tags =
         raw.games.map_or_else(|| vec![name.clone()], |games| games.get_ref().list().to_vec());
     let split = |tags: &String| tags.split('|').map(|tag| tag.trim().to_owned()).collect();
+    let format = format(raw.format)?;
+    let may_disqualify = StageFormat::Of(format.clone()).without_disqualification().is_none();
     Ok(PlannedStage {
         tags: tags.iter().map(split).collect(),
-        format: format(raw.format)?,
+        format,
         seating,
         from,
         tied,
@@ -119,7 +121,7 @@ fn planned(
             None => &CHAINS[0],
         },
         terms: RecordedTerms {
-            crash_limit: raw.terms.crash_limit.or(crash_limit),
+            crash_limit: raw.terms.crash_limit.or(crash_limit).filter(|_| may_disqualify),
             variant: raw.variant.or(variant).unwrap_or_default(),
         },
         name,

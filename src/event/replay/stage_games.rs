@@ -195,7 +195,8 @@ fn goes_down(games: &[StageGame]) -> bool {
     let mut all = 0;
     for round in begun.chunk_by(|a, b| of(a) == of(b)) {
         let (Some(first), Some(last)) = (round.first(), round.last()) else { continue };
-        let lasted = last.began.zip(first.began).map_or(AT_ONCE, |(last, first)| last - first);
+        let lasted =
+            last.began.zip(first.began).map_or(AT_ONCE, |(last, first)| last.saturating_sub(first));
         if round.len() > 1 && (lasted >= AT_ONCE || round.len() >= MANY) {
             all += 1;
             down += usize::from(first.at > last.at);

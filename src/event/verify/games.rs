@@ -89,7 +89,7 @@ impl RecordCheck<'_> {
         let book = told.started.opening.split_whitespace().count();
         // A position of a book of Chess960 may be Black's.
         let first = told.started.start.as_deref().and_then(|fen| fen.split(' ').nth(1));
-        let mover = (book + ply.number + usize::from(first == Some("b"))) % 2;
+        let mover = (book + ply.number % 2 + usize::from(first == Some("b"))) % 2;
         let mut due = told.clocks;
         let increment = whole_micros(increment);
         due[mover] = due[mover].saturating_sub(ply.used).saturating_add(increment);

@@ -58,6 +58,9 @@ impl TablesAtHand<'_> {
 }
 
 const OTHER_FILE: &str = "the event file is not the one it was begun with";
+/// The step after that.
+const NOT_COMPARED: &str =
+    "nothing was compared with it: put the event file back as it was, and verify again";
 
 /// Verifies an event's journal.
 ///
@@ -69,6 +72,7 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     let mut open = ToldGames::new();
     let mut openings = Openings::new();
     let at_hand = TablesAtHand { config, opened: OnceCell::new() };
+    let mut is_same_file = true;
     let torn = journal::read(&config.journal, &mut |line, mut record| {
         found.records += 1;
         found.moves += usize::from(matches!(record, JournalRecord::Ply(_)));
@@ -81,7 +85,13 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
             line,
             found: &mut found.wrong,
         };
-        check.record(&record, &mut open);
+        // Against the settings of another file each game is wrong.
+        if let JournalRecord::Header(header) = &record {
+            is_same_file = config.admits_otherwise(&header.settings);
+        }
+        if is_same_file || matches!(record, JournalRecord::Header(_)) {
+            check.record(&record, &mut open);
+        }
         if let JournalRecord::GameFinished(game) = &mut record
             && journal_games::opening(game.start.as_deref(), &game.moves).is_none()
         {
@@ -169,7 +179,7 @@ impl<'a> RecordCheck<'a> {
     /// Checks that the event file and the journals that it takes places from are those of the event's beginning.
     fn header(&mut self, header: &JournalHeader) {
         if !self.config.admits_otherwise(&header.settings) {
-            self.wrong(OTHER_FILE.into());
+            self.wrong(format!("{OTHER_FILE}; {NOT_COMPARED}"));
         } else if header.previous != self.config.previous {
             self.wrong("the journals of the events before are not those it was begun with".into());
         }

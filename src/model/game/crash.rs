@@ -89,7 +89,8 @@ impl GameCrash {
             let eval = one.eval.map(|eval| format!(" eval {eval}")).unwrap_or_default();
             let CrashMove { numbered, millis, .. } = one;
             let line = escape(one.expected.as_bytes(), WORD);
-            text += &format!("({numbered}{depth}{eval}, {millis} ms, expected {line})\n");
+            let line = if line.is_empty() { line } else { format!(", expected {line}") };
+            text += &format!("({numbered}{depth}{eval}, {millis} ms{line})\n");
             text += &format!("< bestmove {}\n", one.uci);
         }
         text.push('\n');

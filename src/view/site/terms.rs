@@ -91,7 +91,11 @@ fn goes_on(site: &Site<'_>, number: usize, stage: &Stage) -> Vec<String> {
         many => format!("The first {many} {}", what[1]),
     };
     if number + 1 == stages.len() {
-        return vec![first(stage.promote, ["wins the event", "win the event"])];
+        let mut told = vec!["The first wins the event".to_owned()];
+        if stage.promote > 1 {
+            told.push(format!("The first {} go on", stage.promote));
+        }
+        return told;
     }
     let mut told = Vec::new();
     for (at, later) in stages.iter().enumerate().skip(number + 1) {

@@ -1,0 +1,118 @@
+//! The errors of journals.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::model::text::shown;
+use crate::model::units::Bytes;
+
+/// An error that makes a journal unusable.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The journal cannot be opened or read.
+    #[error(
+        "cannot read the journal {}: {source}; name a file that `--journal` wrote, or the event's journal (event.journal)",
+        shown(path)
+    )]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The journal cannot be opened for writing.
+    #[error(
+        "cannot open the journal {} for writing: {source}; name a file that you may write, in a folder that is there",
+        shown(path)
+    )]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Somebody else removed, replaced or changed the journal while it was written.
+    #[error(
+        "the journal {} was removed, replaced or changed while it was written; nothing is written to it any more: put the file \
+         back as it was, and give the command again",
+        shown(path)
+    )]
+    Taken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A record could not be kept.
+    #[error(
+        "cannot write to the journal {}: {source}; nothing that it holds is lost: make room or mend the \
+         disk, then give the command again",
+        shown(path)
+    )]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Somebody else writes to it.
+    #[error(
+        "another runner is writing to {}; let it go on, or end it before you start one",
+        shown(path)
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A record in the middle is not what was written.
+    #[error(
+        "the journal {} is damaged at line {line} (byte {offset}): {what}; put back a copy that is whole, \
+         this one is left as it is",
+        shown(path)
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: u64,
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// The fault.
+        what: String,
+    },
+    /// The last record is not what was written: a crash of the host may have left it so.
+    #[error(
+        "the last record of the journal {} (line {line}, byte {offset}) is not whole: {what}; put back a copy that \
+         is, or {mend} cut off these {}, of which it keeps a copy",
+        shown(path),
+        Bytes(*bytes)
+    )]
+    LastDamaged {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: u64,
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// The number of its bytes that there are.
+        bytes: u64,
+        /// The fault.
+        what: String,
+        /// See [`JournalKind::REPAIR`].
+        mend: &'static str,
+    },
+    /// The file does not begin as a journal does.
+    #[error("{} is no journal; {origin}", shown(path))]
+    NoJournal {
+        /// The file.
+        path: PathBuf,
+        /// See [`JournalKind::ORIGIN`].
+        origin: &'static str,
+    },
+    /// The file is something else, or of another version.
+    #[error("{} is no journal that this gate4k can read: {what}", shown(path))]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        what: String,
+    },
+}
