@@ -63,6 +63,27 @@ fn a_second_runner_is_refused_and_a_reader_is_not() {
 }
 
 #[test]
+fn a_journal_that_somebody_takes_away_or_cuts_is_written_no_more() {
+    for change in [
+        |path: &Path| std::fs::remove_file(path).unwrap(),
+        |path: &Path| {
+            let text = std::fs::read(path).unwrap();
+            std::fs::remove_file(path).unwrap();
+            std::fs::write(path, text).unwrap();
+        },
+        |path: &Path| OpenOptions::new().write(true).open(path).unwrap().set_len(10).unwrap(),
+    ] {
+        let (_dir, path, _) = written(&["a".into()]);
+        let (mut journal, _) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
+        journal.append(&note("b")).unwrap();
+        change(&path);
+        let error = journal.append(&note("c")).unwrap_err();
+        assert!(matches!(error, JournalError::Taken { .. }), "{error}");
+        assert!(journal.append(&note("d")).is_err());
+    }
+}
+
+#[test]
 fn another_version_and_another_file_are_told() {
     let (_dir, path, _) = written(&[]);
     let text = std::fs::read_to_string(&path).unwrap();

@@ -170,7 +170,7 @@ fn divisions(last: &[usize], spots: u32) -> Event {
     ) + &stage(
         "Division 1",
         round_robin,
-        "engines = [\"E1\", \"E2\", \"E3\"]\nfrom = \"Division 2:1..\"\nsize = 4\nties = \"4k\"\npromote = 4\n\
+        "engines = [\"E1\", \"E3\", \"E2\"]\nfrom = \"Division 2:1..\"\nsize = 4\nties = \"4k\"\npromote = 4\n\
          terms = { time-control = \"30+0.2\", draw-rule = \"old\" }",
     ) + &stage("Tiebreak", &playoff, "from = \"Division 1:tied\"")
         + &stage(
@@ -191,7 +191,7 @@ fn divisions_with_a_conditional_tiebreak_are_played_killed_and_verified() {
     let event = divisions(&[90, 67, 67, 40, 20, 10], 2);
     let games = play_killed(&event, "divisions are killed");
     let begun = event.records("stage-started");
-    assert_eq!(begun[1]["seats"], serde_json::json!(["E4", "E1", "E2", "E3"]));
+    assert_eq!(begun[1]["seats"], serde_json::json!(["E4", "E1", "E3", "E2"]));
     assert_eq!(begun[2]["through"], serde_json::json!(["E1"]));
     // The upper division has a clock of its own.
     let clocks: BTreeSet<(u64, String)> =
