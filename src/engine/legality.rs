@@ -3,77 +3,73 @@
 use shakmaty::uci::UciMove;
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Rank, Role, Square, attacks};
 
-use crate::engine::uci::{MoveFault, read_move};
+use crate::engine::uci::read_move;
 use crate::game::legal::find;
+use crate::model::evidence::WhyIllegal;
 use crate::model::game::result::color_name;
 
 /// The legal move that a word is, or why it is none.
 ///
 /// # Errors
-/// `not written as in UCI: …`, or `illegal: …` with the reason.
-pub fn judge(position: &Chess, word: &str) -> Result<Move, String> {
-    let one = read_move(word).map_err(|fault| fault.to_string())?;
-    find(position, one).ok_or_else(|| format!("illegal: {}", explain(position, one)))
+/// The reason where it is none.
+pub fn judge(position: &Chess, word: &str) -> Result<Move, WhyIllegal> {
+    let one = read_move(word).map_err(WhyIllegal::Word)?;
+    find(position, one).ok_or_else(|| explain(position, one))
 }
-
-/// True for the reason of a move that is written in another way than UCI's, as the engine writes all of its kind: neither load nor a
-/// small clock is behind that.
-pub(crate) fn is_a_way_of_writing(why: &str) -> bool {
-    use MoveFault::{Algebraic, Separator, UpperCase};
-    [UpperCase, Algebraic, Separator].iter().any(|fault| fault.to_string() == why)
-        || ["promotion letter", CASTLING].iter().any(|part| why.contains(part))
-}
-
-/// The reason where castling is told as the king that takes his own rook.
-const CASTLING: &str = "castling is written as the king's own move, e1g1 or e1c1";
 
 /// The reason why a move is not legal.
-fn explain(position: &Chess, one: UciMove) -> String {
+fn explain(position: &Chess, one: UciMove) -> WhyIllegal {
     let UciMove::Normal { from, to, promotion } = one else {
-        return "not a move of standard chess".into();
+        return WhyIllegal::on_board("not a move of standard chess");
     };
     let board = position.board();
     let us = position.turn();
     let Some(piece) = board.piece_at(from) else {
-        return format!("no piece stands on {from}");
+        return WhyIllegal::on_board(format_args!("no piece stands on {from}"));
     };
     if piece.color != us {
-        return format!("the {} on {from} is not {}'s", name(piece.role), color_name(us));
+        let (piece, us) = (name(piece.role), color_name(us));
+        return WhyIllegal::on_board(format_args!("the {piece} on {from} is not {us}'s"));
     }
     if from == to {
-        return "the piece stays where it is".into();
+        return WhyIllegal::on_board("the piece stays where it is");
     }
     if piece.role == Role::King && is_castling(position, from, to) {
         return castling(position, from, to);
     }
     if board.color_at(to) == Some(us) {
-        return format!("a piece of its own stands on {to}");
+        return WhyIllegal::on_board(format_args!("a piece of its own stands on {to}"));
     }
     if piece.role == Role::Pawn {
         let last = to.rank() == us.fold_wb(Rank::Eighth, Rank::First);
         match promotion {
-            None if last => return "a pawn on the last rank needs a promotion letter".into(),
-            Some(_) if !last => return "a promotion letter without a promotion".into(),
+            None if last => {
+                return WhyIllegal::promotion_letter("a pawn on the last rank needs a", "");
+            }
+            Some(_) if !last => {
+                return WhyIllegal::promotion_letter("a", " without a promotion");
+            }
             _ => {}
         }
         if let Some(why) = pawn(position, us, from, to) {
-            return why;
+            return WhyIllegal::on_board(why);
         }
     } else if promotion.is_some() {
-        return format!("a promotion letter on a {}'s move", name(piece.role));
+        let of_piece = format!(" on a {}'s move", name(piece.role));
+        return WhyIllegal::promotion_letter("a", &of_piece);
     } else if !attacks::attacks(from, piece, board.occupied()).contains(to) {
         let open = attacks::attacks(from, piece, Bitboard::EMPTY).contains(to);
-        return if open {
+        return WhyIllegal::on_board(if open {
             format!("a piece stands between {from} and {to}")
         } else {
             format!("a {} does not move from {from} to {to}", name(piece.role))
-        };
+        });
     }
-    if position.is_check() && piece.role != Role::King {
-        "the king stays in check".into()
+    WhyIllegal::on_board(if position.is_check() && piece.role != Role::King {
+        "the king stays in check"
     } else {
-        "the king would be in check".into()
-    }
+        "the king would be in check"
+    })
 }
 
 fn is_castling(position: &Chess, from: Square, to: Square) -> bool {
@@ -82,23 +78,23 @@ fn is_castling(position: &Chess, from: Square, to: Square) -> bool {
     from == home && from.rank() == to.rank() && (from.distance(to) == 2 || own_rook)
 }
 
-fn castling(position: &Chess, from: Square, to: Square) -> String {
+fn castling(position: &Chess, from: Square, to: Square) -> WhyIllegal {
     if position.our(Role::Rook).contains(to) {
-        return CASTLING.into();
+        return WhyIllegal::CastlingAsRook;
     }
     let rook = Square::from_coords(
         if to.file() > from.file() { shakmaty::File::H } else { shakmaty::File::A },
         from.rank(),
     );
-    if !position.castles().castling_rights().contains(rook) {
-        "castling there, but the king or that rook has moved or is gone".into()
+    WhyIllegal::on_board(if !position.castles().castling_rights().contains(rook) {
+        "castling there, but the king or that rook has moved or is gone"
     } else if position.is_check() {
-        "castling out of check".into()
+        "castling out of check"
     } else if attacks::between(from, rook).intersects(position.board().occupied()) {
-        "castling with a piece between king and rook".into()
+        "castling with a piece between king and rook"
     } else {
-        "castling through or into check".into()
-    }
+        "castling through or into check"
+    })
 }
 
 fn pawn(position: &Chess, us: Color, from: Square, to: Square) -> Option<String> {
@@ -137,17 +133,18 @@ fn name(role: Role) -> &'static str {
 mod tests {
     use super::*;
     use crate::engine::moves::Moves;
+    use crate::model::evidence::MoveFault;
     use proptest::prelude::*;
     use shakmaty::CastlingMode;
 
-    fn why(list: &str, word: &str) -> String {
+    fn why(list: &str, word: &str) -> WhyIllegal {
         let moves = Moves::read(list).unwrap();
         judge(moves.position(), word).expect_err(word)
     }
 
     #[test]
     fn a_way_of_writing_is_told_from_another_fault() {
-        let told = |word| is_a_way_of_writing(&why("e2e4 e7e5 g1f3 g8f6 f1c4 f8c5", word));
+        let told = |word| why("e2e4 e7e5 g1f3 g8f6 f1c4 f8c5", word).is_a_way_of_writing();
         for word in ["e1h1", "E1G1", "O-O", "e1-g1", "f3g5q"] {
             assert!(told(word), "{word}");
         }
@@ -182,11 +179,11 @@ mod tests {
             ),
             ("e2e4 e7e5", "e4e5", "a piece stands on e5"),
         ] {
-            let text = why(list, word);
+            let text = why(list, word).to_string();
             assert!(text.starts_with("illegal: "), "{word}: {text}");
             assert!(text.contains(expected), "{word}: {text}");
         }
-        assert!(why("", "E2E4").starts_with("not written as in UCI"));
+        assert_eq!(why("", "E2E4"), WhyIllegal::Word(MoveFault::UpperCase));
         assert!(judge(Moves::read(open).unwrap().position(), "e1g1").is_ok());
     }
 

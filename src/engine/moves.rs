@@ -7,6 +7,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 use crate::engine::legality;
 use crate::engine::uci::UciCommand;
 use crate::game::notation::fen;
+use crate::model::evidence::WhyIllegal;
 use crate::model::units::Ply;
 
 /// Moves played from the start position; every one was legal.
@@ -25,7 +26,7 @@ pub(crate) struct BadList {
     /// The plies before it.
     pub(crate) after: Ply,
     /// The reason why it cannot be played.
-    pub(crate) why: String,
+    pub(crate) why: WhyIllegal,
 }
 
 impl Moves {

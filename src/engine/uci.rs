@@ -10,6 +10,7 @@ use std::fmt;
 use shakmaty::uci::UciMove;
 
 use super::info::InfoLine;
+use crate::model::evidence::MoveFault;
 use crate::model::game::record::SearchInfo;
 
 /// A message to an engine. Printing gives the line without its end; the wire adds a single LF.
@@ -114,44 +115,6 @@ impl From<InfoLine<'_>> for Info {
     }
 }
 
-/// The fault of a `bestmove` that is not a move written as in UCI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MoveFault {
-    /// `bestmove` and nothing more.
-    #[error("no move on the line")]
-    Missing,
-    /// `0000`.
-    #[error("the null move 0000")]
-    Null,
-    /// `resign`, in whatever case: no move, though games take it as a loss (rule 2.1).
-    #[error("it resigns")]
-    Resignation,
-    /// `(none)`, `none`, `NULL`, `(resign)`.
-    #[error("a word in place of a move")]
-    Word,
-    /// `E2E4`, `e7e8Q`.
-    #[error("not written as in UCI: upper case")]
-    UpperCase,
-    /// `Nf3`, `exd5`, `O-O`.
-    #[error("not written as in UCI: algebraic notation in place of the two squares")]
-    Algebraic,
-    /// `e2-e4`, `e7e8=q`.
-    #[error("not written as in UCI: a sign between or after the squares")]
-    Separator,
-    /// `e7e8k`, `e7e8x`.
-    #[error("not written as in UCI: the promotion letter is none of q, r, b, n")]
-    PromotionLetter,
-    /// A square that the board does not have.
-    #[error("not written as in UCI: a square that the board does not have")]
-    Square,
-    /// NULs, control characters, broken UTF-8.
-    #[error("not written as in UCI: control characters or broken bytes")]
-    Bytes,
-    /// Anything else.
-    #[error("not written as in UCI: not two squares")]
-    Shape,
-}
-
 /// Reads one line; any bytes will do.
 pub fn parse(line: &[u8]) -> Reply {
     let text = String::from_utf8_lossy(line);
@@ -169,10 +132,7 @@ pub fn parse(line: &[u8]) -> Reply {
         },
         "option" => Reply::Option(parse_option(words)),
         "info" => InfoLine::read(line).map_or(Reply::Other, |info| Reply::Info(info.into())),
-        "bestmove" => Reply::BestMove(match words.next() {
-            Some(word) => read_move(word),
-            None => Err(MoveFault::Missing),
-        }),
+        "bestmove" => Reply::BestMove(read_move(words.next().unwrap_or_default())),
         // `\0bestmove e2e4`, as a write of too many bytes leaves behind: meant, but no runner reads it.
         odd if odd.contains('\0') && odd.trim_matches('\0').starts_with("bestmove") => {
             Reply::BestMove(Err(MoveFault::Bytes))
@@ -229,6 +189,9 @@ pub fn read_move(word: &str) -> Result<UciMove, MoveFault> {
     let read = squares(word.as_bytes());
     if read.is_ok() {
         return read;
+    }
+    if word.is_empty() {
+        return Err(MoveFault::Missing);
     }
     if word.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
         return Err(MoveFault::Bytes);

@@ -12,7 +12,6 @@ use super::error::CheckError;
 use super::host_load::{Measurement, OtherWork};
 use super::rules::{self, CausedByLoad};
 use super::support::{came_again, excuse};
-use crate::engine::legality::is_a_way_of_writing;
 use crate::model::entry_report::EntryReport;
 use crate::model::evidence::{AskedAgain, GameEnd, GameFault, PartOfTime, PlayedGame};
 use crate::model::rule::{RuleId, RuleKind};
@@ -132,7 +131,7 @@ fn fails_at_any_speed(found: &Finding, report: &EntryReport) -> bool {
 
 /// True if a game ended by a move that is written in another way than UCI's.
 fn is_misspelt(game: &PlayedGame) -> bool {
-    matches!(&game.end, GameEnd::Fault(GameFault::Illegal { why, .. }) if is_a_way_of_writing(why))
+    matches!(&game.end, GameEnd::Fault(GameFault::Illegal { why, .. }) if why.is_a_way_of_writing())
 }
 
 /// True if the fault of a game came again on every clock, in a way in which time has no part.
@@ -194,7 +193,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::model::entry_report::tests::report;
-    use crate::model::evidence::{EndHow, ExitHow, Rival};
+    use crate::model::evidence::{EndHow, ExitHow, Rival, WhyIllegal};
     use std::cell::Cell;
 
     /// A host that is as busy as the list says, one item a judgement, and becomes quiet or not.
@@ -283,8 +282,8 @@ mod tests {
 
     #[test]
     fn no_host_excuses_a_move_in_a_game_that_is_written_in_another_way() {
-        let verdict = |why: &str| {
-            let fault = GameFault::Illegal { said: "e1h1".into(), why: why.into() };
+        let verdict = |why| {
+            let fault = GameFault::Illegal { said: "e1h1".into(), why };
             let game = testing::game(1, Rival::Itself);
             let game = PlayedGame { end: GameEnd::Fault(fault), ..game };
             let judge = || {
@@ -295,9 +294,9 @@ mod tests {
             let mut host = Played { taken: vec![4.0], becomes: Quiet::Never };
             judged_on(&mut host, judge, || {}).unwrap().verdict
         };
-        let castling = "illegal: castling is written as the king's own move, e1g1 or e1c1";
-        assert_eq!(verdict(castling), Verdict::Rejected);
-        assert_eq!(verdict("illegal: the king would be in check"), Verdict::Undecided);
+        assert_eq!(verdict(WhyIllegal::CastlingAsRook), Verdict::Rejected);
+        let in_check = WhyIllegal::on_board("the king would be in check");
+        assert_eq!(verdict(in_check), Verdict::Undecided);
     }
 
     #[test]

@@ -14,11 +14,12 @@ use super::pondering::PonderWaits;
 use crate::engine::info::InfoLine;
 use crate::engine::process::{self, EngineProcess, EngineStart, StartError};
 use crate::engine::stop::Stop;
-use crate::engine::uci::{self, MoveFault, Reply};
+use crate::engine::uci::{self, Reply};
 use crate::engine::wire::{Silence, Wire};
 use crate::game::clock::Monotonic;
 use crate::game::play::{Player, PlayerAnswer, PlayerLost, Thought};
-use crate::model::evidence::{ExitHow, LeftByProcess};
+use crate::model::evidence::{ExitHow, LeftByProcess, MoveFault};
+use crate::model::game::ending::NO_WORD;
 use crate::model::game::record::{SearchInfo, Stamp};
 use crate::model::text::escape;
 
@@ -528,7 +529,7 @@ fn read_best(word: &[u8]) -> PlayerAnswer {
     match std::str::from_utf8(word).map(uci::read_move) {
         Ok(Ok(one)) => PlayerAnswer::Move(one),
         Ok(Err(MoveFault::Resignation)) => PlayerAnswer::Resign,
-        _ if word.is_empty() => PlayerAnswer::NoMove("no move after bestmove".into()),
+        Ok(Err(MoveFault::Missing)) => PlayerAnswer::NoMove(NO_WORD.into()),
         _ => PlayerAnswer::NoMove(escape(word, 40)),
     }
 }
@@ -554,7 +555,7 @@ mod tests {
         for (line, shown) in [
             ("bestmove 0000", "0000"),
             ("bestmove (none)", "(none)"),
-            ("bestmove", "no move after bestmove"),
+            ("bestmove", NO_WORD),
             ("bestmove Nf3", "Nf3"),
             ("bestmove e2e4\x07", "e2e4\\u{7}"),
         ] {

@@ -16,7 +16,7 @@ use gate4k::model::entry_report::{
 use gate4k::model::evidence::PlayedGame;
 use gate4k::model::evidence::{
     Capabilities, EndHow, EntryColours, Exec, ExecOutcome, ExitHow, GameEnd, GameFault, LeftFile,
-    LeftProcess, PlayedPly, Product, ProgramClass, Purpose, Rival, RunEnding, Shell,
+    LeftProcess, PlayedPly, Product, ProgramClass, Purpose, Rival, RunEnding, Shell, WhyIllegal,
 };
 use gate4k::model::game::result::GameResult;
 use gate4k::model::game::score::Score;
@@ -246,7 +246,7 @@ fn rejected() -> EntryReport {
         transcript: vec!["   0.000 > uci".into(), format!("   0.080 < ``` </pre> {name}")],
         runs: vec![run(Purpose::Main, EndHow::Killed)],
         games: [
-            GameFault::Illegal { said: name.into(), why: name.into() },
+            GameFault::Illegal { said: name.into(), why: WhyIllegal::OnBoard(name.into()) },
             GameFault::NoMove { said: "0000".into(), legal: 3 },
             GameFault::Gone,
             GameFault::Silent { left: ms(200), waited: ms(5_200) },

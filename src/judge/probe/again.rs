@@ -10,7 +10,6 @@ use shakmaty::Position;
 
 use super::list::{Item, ask_all};
 use super::{Bench, LEAST_CLOCK, MINUTE_CLOCK, ProbeOutcome, SMALL_CLOCK};
-use crate::engine::legality::is_a_way_of_writing;
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::runs;
@@ -63,7 +62,7 @@ pub(super) fn failed(asks: &[Ask]) -> Option<FailedSearch> {
     };
     let (before, from) = asks.split_at(at);
     if let Answer::Illegal { why, .. } = &from.first()?.answer
-        && is_a_way_of_writing(why)
+        && why.is_a_way_of_writing()
     {
         return None;
     }
@@ -137,7 +136,7 @@ fn moves_of(question: &GoQuestion) -> Option<Moves> {
 mod tests {
     use super::*;
     use crate::judge::support::testing::{self, Build};
-    use crate::model::evidence::ExitHow;
+    use crate::model::evidence::{ExitHow, WhyIllegal};
 
     #[test]
     fn a_search_is_behind_what_fails_after_it() {
@@ -157,8 +156,8 @@ mod tests {
         assert!(failed(&testing::run(Purpose::Main).asks).is_none());
         // Nor of how a move is written.
         let mut run = testing::run(Purpose::Main);
-        let why = "illegal: castling is written as the king's own move, e1g1 or e1c1";
-        run.asks[4].answer = Answer::Illegal { line: "bestmove e1h1".into(), why: why.into() };
+        let why = WhyIllegal::CastlingAsRook;
+        run.asks[4].answer = Answer::Illegal { line: "bestmove e1h1".into(), why };
         assert!(failed(&run.asks).is_none());
     }
 }

@@ -23,10 +23,10 @@ use crate::game::adjudicate::AdjudicationRules;
 use crate::game::clock::{Patience, TimeControl};
 use crate::game::play::GameSettings;
 use crate::model::evidence::{
-    EntryColours, GameEnd, GameFault, GamesEvidence, LEAST_LEFT, LateMove, Limits, PlayedGame,
-    PlayedGames, PlayedPly, Rival, Shell,
+    EntryColours, GameEnd, GameFault, GamesEvidence, LEAST_LEFT, LateMove, Limits, MoveFault,
+    PlayedGame, PlayedGames, PlayedPly, Rival, Shell, WhyIllegal,
 };
-use crate::model::game::ending::Termination;
+use crate::model::game::ending::{NO_WORD, Termination};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 use crate::model::units::Ply;
@@ -369,15 +369,17 @@ fn end(record: &GameRecord, moves: &Moves, own: impl Fn(Color) -> bool) -> GameE
 /// A `bestmove` that is no move: one that is illegal, or none where there are some.
 fn illegal(moves: &Moves, said: &str) -> GameFault {
     let position = moves.position();
-    let none = ["0000", "(none)", "none", "null", "NULL", "no move after bestmove"];
-    if none.contains(&said) {
-        return GameFault::NoMove { said: said.to_owned(), legal: position.legal_moves().len() };
-    }
-    let why = match legality::judge(position, said) {
-        Ok(_) => "it is not written as in UCI".to_owned(),
+    let word = if said == NO_WORD { "" } else { said };
+    let why = match legality::judge(position, word) {
+        // The word came with bytes that are no longer in its record.
+        Ok(_) => WhyIllegal::Word(MoveFault::Bytes),
         Err(why) => why,
     };
-    GameFault::Illegal { said: said.to_owned(), why }
+    let said = said.to_owned();
+    if why.is_no_move() {
+        return GameFault::NoMove { said, legal: position.legal_moves().len() };
+    }
+    GameFault::Illegal { said, why }
 }
 
 /// Both clocks, as the last question told them; none for games without.
@@ -456,12 +458,14 @@ mod tests {
     #[test]
     fn what_is_no_move_is_told_from_what_is_illegal() {
         let start = Moves::start();
-        let none = GameFault::NoMove { said: "(none)".into(), legal: 20 };
-        assert_eq!(illegal(&start, "(none)"), none);
+        for said in ["(none)", "0000", "NULL", NO_WORD] {
+            let none = GameFault::NoMove { said: said.into(), legal: 20 };
+            assert_eq!(illegal(&start, said), none);
+        }
         let GameFault::Illegal { why, .. } = illegal(&start, "a1a1") else {
             panic!("a move");
         };
-        assert!(why.starts_with("illegal: "), "{why}");
+        assert!(matches!(why, WhyIllegal::OnBoard(_)), "{why}");
     }
 
     #[test]

@@ -274,7 +274,7 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
     if illegal.len() > SHOWN {
         finding = finding.detail(format!("and {} more", illegal.len() - SHOWN));
     }
-    let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if runs::is_no_move(why));
+    let no_move = matches!(&first.ask.answer, Answer::Illegal { why, .. } if why.is_no_move());
     let in_long_game = matches!(first.run.purpose, Purpose::LongGame(_));
     finding.help(if let Some(help) = runs::writing_help(&first.ask.answer) {
         help
@@ -355,10 +355,9 @@ fn json_of(search: &SearchInRun) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::uci::MoveFault;
     use crate::judge::support::testing;
     use crate::judge::support::testing::{Build, illegal, ms};
-    use crate::model::evidence::{ExitHow, FatalSignal, Question, Resource};
+    use crate::model::evidence::{ExitHow, FatalSignal, MoveFault, Question, Resource};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 

@@ -127,7 +127,7 @@ fn failed(evidence: &Evidence, search: &LongSearch<'_>) -> Finding {
 /// The next step after a long list without a legal answer.
 fn next_step(ask: &Ask) -> &'static str {
     match &ask.answer {
-        Answer::Illegal { why, .. } if runs::is_no_move(why) => {
+        Answer::Illegal { why, .. } if why.is_no_move() => {
             "have a move ready, and see that the whole line was read (a buffer of 4096 bytes holds 800 plies)"
         }
         Answer::Illegal { .. } => runs::writing_help(&ask.answer).unwrap_or(

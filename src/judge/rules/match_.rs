@@ -312,7 +312,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::ms;
-    use crate::model::evidence::{AskedAgain, ExitHow, Refusal, Resource};
+    use crate::model::evidence::{AskedAgain, ExitHow, Refusal, Resource, WhyIllegal};
     use crate::model::units::Bytes;
 
     fn of(games: Vec<PlayedGame>) -> Finding {
@@ -348,7 +348,7 @@ mod tests {
     fn each_fault_fails_in_its_own_words() {
         for (fault, part) in [
             (
-                GameFault::Illegal { said: "a1a1".into(), why: "illegal: no".into() },
+                GameFault::Illegal { said: "a1a1".into(), why: WhyIllegal::on_board("no") },
                 "`bestmove a1a1` at ply 40 of a game against itself is no move: illegal: no",
             ),
             (

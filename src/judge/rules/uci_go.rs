@@ -186,7 +186,7 @@ mod tests {
     fn a_bestmove_without_a_move_is_no_answer() {
         let mut run = testing::run(Purpose::Main);
         for at in [3, 4] {
-            run.asks[at].answer = illegal("bestmove", "not written as in UCI: no move");
+            run.asks[at].answer = illegal("bestmove", "no move on the line");
         }
         assert_eq!(judge(&testing::evidence_of([run])).status, Status::Fail);
     }

@@ -136,7 +136,7 @@ impl<'a> Searches<'a> {
     /// The fault of an engine that plays an illegal move where there is no list.
     fn wrong_start(&self) -> Option<Fault<'a>> {
         let search @ (run, _, ask, _) = self.bare.iter().find(
-            |s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !is_form(why) && !runs::is_no_move(why)),
+            |s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !why.is_misspelt() && !why.is_no_move()),
         )?;
         if legal(&self.bare) > 0 && legal(&self.listed) == 0 {
             return None;
@@ -212,11 +212,6 @@ fn moved(ask: &Ask) -> Option<&str> {
     }
 }
 
-/// A move in upper case and the like is a matter of `legal-moves`, not of the position.
-fn is_form(why: &str) -> bool {
-    why.starts_with("not written")
-}
-
 /// An illegal answer, where every answer after a list is one of White's first moves: a legal one among
 /// them (g1f3 after 1.e4 e5) is then luck.
 fn ignores_the_list<'a, 'b>(listed: &'b [AskedSearch<'a>]) -> Option<&'b AskedSearch<'a>> {
@@ -235,7 +230,7 @@ fn never_right<'a, 'b>(listed: &'b [AskedSearch<'a>]) -> Option<&'b AskedSearch<
         let mut of_side = listed.iter().filter(|s| s.3.plies.0 % 2 == side);
         let right = of_side.clone().any(|s| match &s.2.answer {
             Answer::Legal(_) => true,
-            Answer::Illegal { why, .. } => is_form(why),
+            Answer::Illegal { why, .. } => why.is_misspelt(),
             _ => false,
         });
         // A side of which only one position was tried proves nothing, unless there was no other list.

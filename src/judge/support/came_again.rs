@@ -59,7 +59,7 @@ pub(crate) fn broke_at_any_speed(run: &Run) -> bool {
 /// find one.
 fn is_no_matter_of_time(run: &Run, ask: &Ask) -> bool {
     let exit = match &ask.answer {
-        Answer::Illegal { why, .. } => return !runs::is_no_move(why),
+        Answer::Illegal { why, .. } => return !why.is_no_move(),
         Answer::Ended(exit) => exit.or(run.ending.exit),
         _ => return false,
     };
@@ -116,7 +116,7 @@ mod tests {
     fn what_time_may_have_caused_never_comes_again() {
         let late = [
             Answer::Timeout,
-            illegal("bestmove 0000", "the null move"),
+            illegal("bestmove 0000", "the null move 0000"),
             Answer::Ended(Some(ExitHow::Status(1))),
             Answer::Ended(Some(ExitHow::Signal(9))),
             Answer::Ended(None),

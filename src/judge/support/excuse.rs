@@ -131,7 +131,7 @@ fn refused_call(run: &Run) -> Option<Excuse> {
     // A move that is written as one and is illegal comes of no refusal.
     let first_fault = run.asks.iter().find(|ask| !ask.answer.is_good());
     if let Some(Answer::Illegal { why, .. }) = first_fault.map(|ask| &ask.answer)
-        && !why.starts_with("not written as in UCI")
+        && !why.is_misspelt()
     {
         return None;
     }
@@ -344,9 +344,11 @@ mod tests {
         }
         let mut run = testing::run(Purpose::Main);
         run.denials.push(Denial { by: Some(0), what: "flock".into(), count: 1 });
-        for (why, excuses) in [("not written as in UCI", true), ("the king is in check", false)] {
-            let line = "bestmove e2e5".to_owned();
-            run.asks[0].answer = Answer::Illegal { line, why: why.into() };
+        for (why, excuses) in [
+            ("not written as in UCI: not two squares", true),
+            ("illegal: the king stays in check", false),
+        ] {
+            run.asks[0].answer = testing::illegal("bestmove e2e5", why);
             assert_eq!(refusal(&run, &testing::host()).is_some(), excuses, "{why}");
         }
         let mut run = testing::run(Purpose::Main);

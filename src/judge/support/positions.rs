@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn why(name: &str, word: &str) -> String {
-        judge(at(name).position(), word).unwrap_err()
+        judge(at(name).position(), word).unwrap_err().to_string()
     }
 
     fn written(position: &Chess) -> HashSet<String> {

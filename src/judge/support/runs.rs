@@ -1,10 +1,10 @@
 //! Runs as several rules read them: the one that is measured, the chain of programs, the end, the conversation.
 
-use crate::engine::legality::is_a_way_of_writing;
 use crate::judge::support::wording;
 
 use crate::model::evidence::{
     Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, Purpose, Question, Run, Shell,
+    WhyIllegal,
 };
 
 /// True if the run got as far as its first `readyok`.
@@ -282,14 +282,6 @@ pub(crate) fn line_end_help(ask: &Ask) -> Option<&'static str> {
     })
 }
 
-/// The beginnings of the reason where no move was told.
-const NO_MOVE: [&str; 3] = ["a word in place of a move", "the null move", "no move on the line"];
-
-/// True if no move was told, for this reason.
-pub(crate) fn is_no_move(why: &str) -> bool {
-    NO_MOVE.iter().any(|no| why.starts_with(no))
-}
-
 /// The next step where the answer is a move that is not written as in UCI, whichever it is.
 pub(crate) fn writing_help(answer: &Answer) -> Option<&'static str> {
     let Answer::Illegal { why, .. } = answer else { return None };
@@ -297,8 +289,8 @@ pub(crate) fn writing_help(answer: &Answer) -> Option<&'static str> {
 }
 
 /// The same for the reason why a move is none.
-pub(crate) fn help_to_write(why: &str) -> Option<&'static str> {
-    (why.starts_with("not written as in UCI") || is_a_way_of_writing(why)).then_some(
+pub(crate) fn help_to_write(why: &WhyIllegal) -> Option<&'static str> {
+    (why.is_misspelt() || why.is_a_way_of_writing()).then_some(
         "write moves as `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case and with no sign \
          beside them",
     )

@@ -54,7 +54,7 @@ pub(crate) fn legal(uci: &str) -> Answer {
 }
 
 pub(crate) fn illegal(line: &str, why: &str) -> Answer {
-    Answer::Illegal { line: line.into(), why: why.into() }
+    Answer::Illegal { line: line.into(), why: why.to_owned().into() }
 }
 
 /// One program of a run.

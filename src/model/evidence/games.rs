@@ -8,6 +8,7 @@ use shakmaty::ByColor;
 use super::files::{FileOpen, LeftFile, LeftProcess};
 use super::programs::{Exec, ExitHow};
 use super::refusals::{Denial, Refusal};
+use super::why_illegal::WhyIllegal;
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
 use crate::model::text::{from_millis, from_millis_opt, millis, millis_opt};
@@ -274,7 +275,7 @@ pub enum GameFault {
         /// As it was said, escaped.
         said: String,
         /// The reason why it is not legal.
-        why: String,
+        why: WhyIllegal,
     },
     /// The engine took the game for over (`0000`, `(none)`, a `bestmove` without a move) where it was not.
     NoMove {

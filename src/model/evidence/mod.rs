@@ -12,6 +12,7 @@ mod programs;
 mod questions;
 mod refusals;
 mod run;
+mod why_illegal;
 
 pub use capabilities::{Capabilities, LeftOut};
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess, Opener, OpenerCode};
@@ -27,6 +28,7 @@ pub use run::{
     BookSeen, DeclaredOption, EndHow, IdleSeen, LEAST_LEFT, LONG_GAME, LaunchFailure, Purpose, Run,
     RunEnding, Shell,
 };
+pub use why_illegal::{MoveFault, WhyIllegal};
 
 /// Everything the running rules judge.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::programs::ExitHow;
+use super::why_illegal::WhyIllegal;
 use crate::model::text::{millis, millis_opt};
 use crate::model::units::{Bytes, Ply};
 
@@ -59,7 +60,7 @@ pub enum Answer {
         /// The line as it came, escaped.
         line: String,
         /// `illegal: the king would be in check`, `not written as in UCI: upper case` …
-        why: String,
+        why: WhyIllegal,
     },
     /// Nothing while it waited for more input; the right answer once that was closed.
     OnlyAtEnd,

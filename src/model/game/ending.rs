@@ -8,6 +8,9 @@ use shakmaty::Color;
 use super::result::GameResult;
 use crate::model::evidence::ExitHow;
 
+/// What [`Termination::IllegalMove`] has of a `bestmove` with nothing behind it.
+pub(crate) const NO_WORD: &str = "no move after bestmove";
+
 /// The reason why a game ended. Ends that one side suffers name no side: [`GameEnding::loser`] does.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -22,7 +25,7 @@ pub enum Termination {
     FiftyMoves,
     /// Neither side can mate. Rule 2.2 does not list it, the real events played so: a setting.
     InsufficientMaterial,
-    /// A `bestmove` that is no legal move (rule 2.1), with what it said.
+    /// A `bestmove` that is no legal move (rule 2.1), with what it said ([`NO_WORD`] where that was nothing).
     IllegalMove(String),
     /// Out of time (rules 1.2, 2.1): a move came, but too late.
     Time {

@@ -90,7 +90,7 @@ fn san(plies: &[PlayedPly]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::model::entry_report::tests::{game, report};
-    use crate::model::evidence::{GameEnd, GameFault};
+    use crate::model::evidence::{GameEnd, GameFault, WhyIllegal};
 
     #[test]
     fn a_game_has_its_board_its_graph_and_its_moves() {
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_an_entry_said_is_text() {
         let said = "<script>alert(1)</script>";
-        let fault = GameFault::Illegal { said: said.into(), why: said.into() };
+        let fault = GameFault::Illegal { said: said.into(), why: WhyIllegal::OnBoard(said.into()) };
         let game = PlayedGame { end: GameEnd::Fault(fault), fen: said.into(), ..game() };
         let page = pictures(&EntryReport { games: vec![game], ..report() }).0;
         assert!(!page.contains("<script"), "{page}");

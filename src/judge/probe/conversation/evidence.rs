@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use shakmaty::Chess;
 
 use super::stall::StallDetector;
-use crate::engine::legality::is_a_way_of_writing;
 use crate::engine::uci::{
     OptionLine, Reply, UciCommand, parse, plays_from_book, switches_book_or_pondering,
 };
@@ -314,7 +313,7 @@ impl Inner {
             Answer::Timeout => !ask.was_cut() && !self.only_waited,
             // A program that is not there (a shell's 126 and 127) no host brings in time.
             Answer::Ended(Some(ExitHow::Status(126 | 127))) => false,
-            Answer::Illegal { why, .. } if is_a_way_of_writing(why) => false,
+            Answer::Illegal { why, .. } if why.is_a_way_of_writing() => false,
             // One that races against a sleep or a clock of its own may lose only where others compute: it ends, or has
             // no move by then.
             Answer::NotTaken | Answer::Ended(_) | Answer::Illegal { .. } => true,

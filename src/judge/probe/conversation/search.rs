@@ -8,10 +8,12 @@ use super::evidence::{LINE, Pending};
 use super::{Over, Ready, Session, Step, Thinking};
 use crate::engine::legality;
 use crate::engine::moves::Moves;
-use crate::engine::uci::{MoveFault, Reply, UciCommand, parse};
+use crate::engine::uci::{Reply, UciCommand, parse};
 use crate::game::go::Go;
 use crate::game::legal;
-use crate::model::evidence::{Answer, GoQuestion, LEAST_LEFT, Purpose, Question};
+use crate::model::evidence::{
+    Answer, GoQuestion, LEAST_LEFT, MoveFault, Purpose, Question, WhyIllegal,
+};
 use crate::model::text::escape;
 use crate::model::units::Ply;
 
@@ -202,8 +204,8 @@ impl Session<Thinking> {
                     Reply::BestMove(Ok(best)) => {
                         legality::judge(&pending.position, &best.to_string())
                     }
-                    Reply::BestMove(Err(fault)) => Err(fault.to_string()),
-                    _ => Err("no bestmove".to_owned()),
+                    Reply::BestMove(Err(fault)) => Err(WhyIllegal::Word(fault)),
+                    _ => Err(WhyIllegal::Word(MoveFault::Missing)),
                 };
                 let (answer, played) = match judged {
                     Err(_) if resigns => (Answer::Resigned, None),
@@ -261,14 +263,14 @@ impl Session<Thinking> {
 }
 
 /// Adds what the move would have been legal in, where that explains an engine that lost the list.
-fn because(why: String, pending: &Pending, line: &[u8]) -> String {
-    if pending.question.plies == Ply(0) || !why.starts_with("illegal") {
-        return why;
-    }
-    match parse(line) {
-        Reply::BestMove(Ok(best)) if legal::find(&Chess::default(), best).is_some() => {
-            format!("{why} (in the start position it would be legal)")
+fn because(why: WhyIllegal, pending: &Pending, line: &[u8]) -> WhyIllegal {
+    match (why, parse(line)) {
+        (WhyIllegal::OnBoard(why), Reply::BestMove(Ok(best)))
+            if pending.question.plies > Ply(0)
+                && legal::find(&Chess::default(), best).is_some() =>
+        {
+            WhyIllegal::OnBoard(format!("{why} (in the start position it would be legal)"))
         }
-        _ => why,
+        (why, _) => why,
     }
 }
