@@ -281,7 +281,8 @@ pub(crate) fn tools<'a>(reports: impl IntoIterator<Item = &'a EntryReport>) -> V
     for exec in reports.into_iter().flat_map(|report| &report.execs) {
         let Some(real) = exec.real.as_deref().map(Path::new) else { continue };
         // The entry itself and what it made are no files of the host.
-        if exec.product.is_none() && real.starts_with("/usr") || real.starts_with("/opt") {
+        let is_of_the_host = real.starts_with("/usr") || real.starts_with("/opt");
+        if exec.product.is_none() && is_of_the_host {
             found
                 .entry((exec.name.clone(), real.to_owned()))
                 .or_insert_with(|| file_sha256(real).ok());
