@@ -266,7 +266,7 @@ impl<'a> Worker<'a> {
         if self.played < LOOKS {
             seat.look_at_threads();
         }
-        let lost = record.ending.loser() == Some(side) && is_loss_of_process(&record.ending);
+        let lost = record.ending.crashed() == Some(side);
         let stopped = matches!(
             record.ending.reason,
             Termination::Aborted(_) | Termination::Standstill { .. }
@@ -343,11 +343,4 @@ fn with_refusals(mut why: String, refusals: &[Refusal]) -> String {
         };
     }
     why
-}
-
-fn is_loss_of_process(ending: &GameEnding) -> bool {
-    matches!(
-        ending.reason,
-        Termination::Crash { .. } | Termination::Stall { .. } | Termination::NoStart(_)
-    )
 }

@@ -114,7 +114,7 @@ impl<'a> Game<'a> {
         let ByColor { white, black } = players;
         for (side, player) in [(Color::White, &mut *white), (Color::Black, &mut *black)] {
             if let Err(lost) = player.new_game() {
-                return self.over(lost_at_start(side, lost));
+                return self.over(loss_of(side, lost));
             }
         }
         let mut over = self.referee.ending();
@@ -133,7 +133,7 @@ impl<'a> Game<'a> {
             }
             let before = self.record.plies.len();
             let mover = self.referee.position().turn();
-            over = match self.referee.position().turn() {
+            over = match mover {
                 Color::White => self.ply(white),
                 Color::Black => self.ply(black),
             };
@@ -235,30 +235,10 @@ impl<'a> Game<'a> {
         used: Duration,
     ) -> Result<Move, GameEnding> {
         let loses = |reason| GameEnding::win(!side, reason);
-        match &thought.said {
-            PlayerAnswer::Lost(PlayerLost::Stopped) => {
-                return Err(GameEnding::aborted("the match was stopped"));
-            }
-            PlayerAnswer::Lost(PlayerLost::Gone(exit)) => {
-                return Err(loses(Termination::Crash { exit: *exit }));
-            }
-            PlayerAnswer::Lost(PlayerLost::Standstill(lasted)) => {
-                return Err(GameEnding::standstill(*lasted));
-            }
-            PlayerAnswer::Lost(PlayerLost::Host(why)) => {
-                return Err(GameEnding::aborted(why.clone()));
-            }
-            PlayerAnswer::Lost(PlayerLost::NotStarted(why)) => {
-                return Err(loses(Termination::NoStart(why.clone())));
-            }
-            // Neither in its time nor after it: it hangs, which is more than a move that comes late.
-            PlayerAnswer::Lost(PlayerLost::Silent(waited)) => {
-                return Err(loses(Termination::Stall { waited: *waited }));
-            }
-            PlayerAnswer::Move(_) | PlayerAnswer::NoMove(_) | PlayerAnswer::Resign => {}
-        }
         // Time first: a move that comes too late is not looked at.
-        if let Err(Flag { over }) = self.clock.spend(side, used) {
+        if !matches!(thought.said, PlayerAnswer::Lost(_))
+            && let Err(Flag { over }) = self.clock.spend(side, used)
+        {
             return Err(loses(Termination::Time { over: Some(over) }));
         }
         match &thought.said {
@@ -268,7 +248,7 @@ impl<'a> Game<'a> {
                 .find(*said)
                 .ok_or_else(|| loses(Termination::IllegalMove(said.to_string()))),
             PlayerAnswer::NoMove(said) => Err(loses(Termination::IllegalMove(said.clone()))),
-            PlayerAnswer::Lost(_) => Err(GameEnding::aborted("no answer")),
+            PlayerAnswer::Lost(lost) => Err(loss_of(side, lost.clone())),
         }
     }
 }
@@ -292,13 +272,14 @@ fn resumed(terms: &GameTerms<'_>, resume: &Resume) -> GameClock {
     GameClock::resumed(terms.controls, terms.settings.patience, resume.clocks, made)
 }
 
-/// An engine that is not there when the game begins.
-fn lost_at_start(side: Color, lost: PlayerLost) -> GameEnding {
+/// The end of a game by the loss of a player.
+fn loss_of(side: Color, lost: PlayerLost) -> GameEnding {
     match lost {
         PlayerLost::NotStarted(why) => GameEnding::win(!side, Termination::NoStart(why)),
         PlayerLost::Host(why) => GameEnding::aborted(why),
         PlayerLost::Standstill(lasted) => GameEnding::standstill(lasted),
         PlayerLost::Gone(exit) => GameEnding::win(!side, Termination::Crash { exit }),
+        // Neither in its time nor after it: it hangs, which is more than a move that comes late.
         PlayerLost::Silent(waited) => GameEnding::win(!side, Termination::Stall { waited }),
         PlayerLost::Stopped => GameEnding::aborted("the match was stopped"),
     }
