@@ -9,6 +9,9 @@ use std::num::NonZeroU32;
 
 use crate::model::game::listed::RoundGame;
 
+/// The most engines of a stage.
+pub(crate) const MOST_SEATS: usize = 1000;
+
 /// A place in the draw, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seat(pub usize);
@@ -40,7 +43,7 @@ pub struct StageSchedule {
 
 /// The error for a number of engines that has no schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} engines cannot play each other; a stage needs 2 to 1000")]
+#[error("{0} engines cannot play each other; a stage needs 2 to {most}", most = MOST_SEATS)]
 pub struct TooFewOrMany(usize);
 
 /// One game to be played.
@@ -69,7 +72,7 @@ impl StageSchedule {
         doubles: NonZeroU32,
         book: BookPolicy,
     ) -> Result<StageSchedule, TooFewOrMany> {
-        if !(2..=1000).contains(&seats) {
+        if !(2..=MOST_SEATS).contains(&seats) {
             return Err(TooFewOrMany(seats));
         }
         Ok(StageSchedule { seats, doubles, book })

@@ -115,7 +115,7 @@ fn in_one_line(bytes: &[u8], max: usize) -> String {
 
 /// A path as one harmless line.
 pub(crate) fn shown(path: &std::path::Path) -> String {
-    without_commands(&escape(path.as_os_str().as_encoded_bytes(), usize::MAX))
+    escape(path.as_os_str().as_encoded_bytes(), usize::MAX)
 }
 
 /// A path as one word of a command for a shell; none where a line cannot hold it as it is.
@@ -135,7 +135,7 @@ pub(crate) fn shell_word(path: &std::path::Path) -> Option<String> {
 
 /// Text without what runners (of Azure and GitHub, and of GitLab) read as commands, in the midst of a line, or at the beginning of
 /// one that is broken at a blank.
-pub(crate) fn without_commands(text: &str) -> String {
+fn without_commands(text: &str) -> String {
     let mut out = text
         .replace("##[", "#\\u{23}[")
         .replace("##vso[", "#\\u{23}vso[")

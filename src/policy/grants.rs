@@ -7,6 +7,7 @@ use super::allowlist::{Allowlist, HostAccess};
 use super::find::FoundProgram;
 use super::places::{Expander, children};
 use super::{elf_needs, pattern};
+use crate::sandbox::plan::is_shared_object;
 use crate::sandbox::{Grants, devices};
 
 /// The files of /proc that tell of the machine alone; run-times crash where they cannot read them.
@@ -102,7 +103,7 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
                 if real != path {
                     links.insert(path);
                 }
-                if is_loader(&name) {
+                if is_named_as_a_loader(&name) {
                     execute.insert(real);
                 } else if real.is_file() {
                     allowed.push(real.clone());
@@ -293,7 +294,7 @@ fn python_search_path() -> Vec<PathBuf> {
         .collect()
 }
 
-fn is_loader(name: &str) -> bool {
+fn is_named_as_a_loader(name: &str) -> bool {
     name.starts_with("ld-linux") || name.starts_with("ld-musl")
 }
 
@@ -317,10 +318,7 @@ fn objects(
     let all = walkdir::WalkDir::new(directory).follow_links(false).into_iter();
     all.filter_map(Result::ok)
         .filter(move |item| kind(item.file_type()))
-        .filter(|item| {
-            let name = item.file_name().to_string_lossy();
-            name.ends_with(".so") || name.contains(".so.")
-        })
+        .filter(|item| is_shared_object(item.path()))
         .map(walkdir::DirEntry::into_path)
 }
 

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::described::DescribedPrograms;
 use crate::sandbox::inspect::residue::Remains;
-use crate::sandbox::plan::{CacheCandidate, FileMaker};
-use crate::sandbox::trace::calls::is_shared_object;
+use crate::sandbox::plan::{CacheCandidate, FileMaker, is_shared_object};
 use crate::sandbox::trace::record::{MOST_MADE, MOST_TOLD_APART, MadeBy, RawOpen};
 
 /// The programs that made files, and what is known of each.

@@ -2,7 +2,7 @@
 //! without a kernel that can confine.
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,12 @@ pub(crate) fn header_name(path: &str) -> Option<&str> {
 /// True if a path is that of object code which a linker puts into a program: an archive, an object file, a library of Rust.
 pub(crate) fn is_static_object(path: &str) -> bool {
     [".a", ".o", ".rlib"].iter().any(|end| path.ends_with(end))
+}
+
+/// True if a file has the name of a shared object, `libx.so` or `libx.so.6`.
+pub(crate) fn is_shared_object(path: impl AsRef<Path>) -> bool {
+    let name = path.as_ref().file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".so") || name.contains(".so.")
 }
 
 /// The name and place under which the entry is staged (docs/decisions/002).

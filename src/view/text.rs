@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::model::text::{escape, without_commands};
+use crate::model::text::escape;
 
 /// The columns of a page on standard output: those of the terminal, or fewer where `COLUMNS` asks for fewer; where there
 /// is no terminal, those that `COLUMNS` names, else 100. Narrower than 40 no layout makes sense, wider than 200 no line is
@@ -87,7 +87,7 @@ pub(crate) fn fit(line: &str, width: usize) -> String {
 /// Text of a report is escaped where it is made; once more does no harm, and a slip there cannot
 /// forge a line here.
 pub(crate) fn clean(text: &str) -> String {
-    without_commands(&escape(text.as_bytes(), usize::MAX))
+    escape(text.as_bytes(), usize::MAX)
 }
 
 /// The same of a message of several lines, such as one that shows a line of a file: each stays a line.

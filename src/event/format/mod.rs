@@ -14,6 +14,7 @@ pub(crate) mod swiss;
 
 use std::num::NonZeroU32;
 
+use super::schedule::MOST_SEATS;
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
 use dutch::Dutch;
@@ -41,9 +42,6 @@ pub(crate) enum Format {
     Playoff(playoff::Playoff),
 }
 
-/// The most engines of a stage.
-const MOST_SEATS: usize = 1000;
-
 impl Format {
     /// Returns the reason why so many seats cannot play it; none where they can.
     pub(crate) fn refusal(&self, seats: usize) -> Option<String> {
@@ -51,33 +49,38 @@ impl Format {
             return Some(far_too_many);
         }
         let (is_right, wanted) = match self {
-            Format::RoundRobin(_) => {
-                ((2..=1000).contains(&seats), "a round robin is of 2 to 1000".to_owned())
-            }
+            Format::RoundRobin(_) => (
+                (2..=MOST_SEATS).contains(&seats),
+                format!("a round robin is of 2 to {MOST_SEATS}"),
+            ),
             Format::Match(_) => (seats == 2, "a match is between two".to_owned()),
             Format::Swiss(Swiss { rounds, .. }) | Format::Dutch(Dutch { rounds }) => {
                 let rounds = rounds.get() as usize;
                 // Everybody meets somebody else in each round.
                 (
-                    (rounds + 1..=1000).contains(&seats),
-                    format!("a Swiss of {rounds} rounds is of {} to 1000", rounds + 1),
+                    (rounds + 1..=MOST_SEATS).contains(&seats),
+                    format!("a Swiss of {rounds} rounds is of {} to {MOST_SEATS}", rounds + 1),
                 )
             }
             Format::Knockout(Knockout { draw: BracketDraw::PreSeeded { .. }, .. }) => {
                 (seats == 32, "the bracket \"edps8-rrc\" is of 32".to_owned())
             }
             Format::Knockout(Knockout { bronze: Some(_), .. }) => (
-                (4..=1000).contains(&seats),
-                "a knockout with a match for the third place is of 4 to 1000".to_owned(),
+                (4..=MOST_SEATS).contains(&seats),
+                format!("a knockout with a match for the third place is of 4 to {MOST_SEATS}"),
             ),
             Format::Knockout(_) => {
-                ((2..=1000).contains(&seats), "a knockout is of 2 to 1000".to_owned())
+                ((2..=MOST_SEATS).contains(&seats), format!("a knockout is of 2 to {MOST_SEATS}"))
             }
             Format::Playoff(playoff) => {
                 let spots = playoff.spots.get() as usize;
                 (
-                    (spots + 1..=1000).contains(&seats),
-                    format!("a playoff for {} is of {} to 1000", counted(spots, "spot"), spots + 1),
+                    (spots + 1..=MOST_SEATS).contains(&seats),
+                    format!(
+                        "a playoff for {} is of {} to {MOST_SEATS}",
+                        counted(spots, "spot"),
+                        spots + 1
+                    ),
                 )
             }
         };

@@ -12,6 +12,7 @@ use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 use crate::policy::libraries;
+use crate::sandbox::plan::is_shared_object;
 
 const RULE: RuleId = RuleId::Libraries;
 
@@ -166,10 +167,6 @@ pub(crate) fn wanted_in_vain(run: &Run, policy: &dyn Allowed) -> Option<String> 
     };
     let denied = run.opens.iter().find(is_refused).map(|open| open.path.clone());
     denied.or_else(|| nowhere(run, policy).into_iter().next())
-}
-
-fn is_shared_object(path: &str) -> bool {
-    path.ends_with(".so") || path.contains(".so.")
 }
 
 /// True if machine code that the entry brought along opened it: the entry's or product's file itself runs,

@@ -3,6 +3,7 @@
 use super::complaints::is_command_name;
 use crate::model::command_words::base_name;
 use crate::policy::libraries;
+use crate::sandbox::plan::is_shared_object;
 
 /// Names of Python modules that know chess. (A Perl module that does is a library like any other: rule 7.6.)
 const MODULES: [&str; 6] =
@@ -34,8 +35,7 @@ pub(crate) fn is_library(path: &str) -> bool {
     }
     libraries::is_header(path)
         || libraries::is_static_object(path)
-        || name.ends_with(".so")
-        || name.contains(".so.")
+        || is_shared_object(name)
         || [".py", ".pyc", ".pm"].iter().any(|end| name.ends_with(end))
         // (Without an end to its name it is a directory, which is looked into and not loaded.)
         || below_packages(path).is_some_and(|rest| base_name(rest).contains('.') && !rest.ends_with(".pth"))

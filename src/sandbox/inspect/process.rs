@@ -154,6 +154,12 @@ pub(in crate::sandbox) fn processor_time(process: i32) -> Option<Duration> {
     clock_gettime(clock).ok().map(Duration::from)
 }
 
+/// The processes that the kernel has killed because no memory was left, as `/proc/vmstat` and `memory.events` count them.
+pub(in crate::sandbox) fn killed_for_memory(counts: &str) -> u64 {
+    let count = counts.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
 /// True if every thread of these processes sleeps, and one of them in a read of descriptor 0 (proc_pid_syscall(5)).
 pub(in crate::sandbox) fn wait_for_input(processes: &[i32]) -> bool {
     let all: Vec<i32> = processes.iter().flat_map(|process| threads(*process)).collect();
@@ -407,6 +413,14 @@ pub(in crate::sandbox) fn own_arguments() -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_count_of_the_killed_is_read() {
+        assert_eq!(killed_for_memory("nr_free_pages 7\noom_kill 3\npgfault 9\n"), 3);
+        assert_eq!(killed_for_memory("low 0\noom 3\noom_kill 1\noom_group_kill 0\n"), 1);
+        assert_eq!(killed_for_memory("low 0\noom 3\noom_kill 0\noom_group_kill 2\n"), 0);
+        assert_eq!(killed_for_memory(""), 0);
+    }
 
     #[test]
     fn the_name_of_a_thread_is_told_from_other_files() {

@@ -17,6 +17,7 @@ use crate::model::units::Bytes;
 use crate::model::words::counted;
 use crate::sandbox::fs::guardian::{Guardian, Kind};
 use crate::sandbox::fs::host_directory::own_name;
+use crate::sandbox::inspect::process;
 use crate::sandbox::limits::rlimits;
 
 /// Where we ourselves go in a group that was delegated: a group that hands limits on may hold no process.
@@ -141,12 +142,6 @@ fn own_group(mounts: &str, groups: &str) -> Option<PathBuf> {
     Some(if below.as_os_str().is_empty() { point.to_owned() } else { point.join(below) })
 }
 
-/// True if `memory.events` tells of a process that was killed.
-fn killed_for_memory(events: &str) -> bool {
-    let count = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
-    count.and_then(|count| count.trim().parse::<u64>().ok()).is_some_and(|count| count > 0)
-}
-
 /// Fails, with the reason, unless we are the only process of a group.
 fn alone_in(group: &Path) -> Result<(), String> {
     let shown = group.display();
@@ -226,7 +221,7 @@ impl Group {
     /// nobody who looks now and then has seen it.
     pub(in crate::sandbox) fn ran_out(&self) -> Option<Bytes> {
         let events = fs::read_to_string(self.path.join("memory.events")).ok()?;
-        killed_for_memory(&events).then_some(self.memory)
+        (process::killed_for_memory(&events) > 0).then_some(self.memory)
     }
 
     /// Kills everything in it, at once, whatever is being born.
@@ -279,13 +274,6 @@ mod tests {
         assert_eq!(own("0::/user.slice\n"), Some("/sys/fs/cgroup/unified".into()));
         assert_eq!(own("0::/system.slice\n"), None);
         assert_eq!(own_group("", "0::/\n"), None);
-    }
-
-    #[test]
-    fn a_kill_for_memory_is_read_from_the_events() {
-        assert!(killed_for_memory("low 0\noom 3\noom_kill 1\noom_group_kill 0\n"));
-        assert!(!killed_for_memory("low 0\noom 3\noom_kill 0\noom_group_kill 0\n"));
-        assert!(!killed_for_memory(""));
     }
 
     fn layer_of(memory: bool, pids: bool, kill: bool) -> Layer {

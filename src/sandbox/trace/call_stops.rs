@@ -19,9 +19,9 @@ use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::{EntryFiles, FoundFile};
 use crate::sandbox::inspect::process::Mapping;
 use crate::sandbox::inspect::{image, process};
+use crate::sandbox::plan::is_shared_object;
 use crate::sandbox::trace::calls::{
-    PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, is_shared_object, message,
-    other_process,
+    PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, message, other_process,
 };
 use crate::sandbox::trace::programs::FailedStart;
 use crate::sandbox::trace::record::{

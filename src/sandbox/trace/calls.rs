@@ -6,7 +6,7 @@ use crate::model::evidence::FileAccess;
 use crate::model::units::Bytes;
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::process;
-use crate::sandbox::plan::{header_name, is_static_object};
+use crate::sandbox::plan::{header_name, is_shared_object, is_static_object};
 use crate::sandbox::trace::tracee::{self, PathArgument};
 
 /// A call that was seen at its start and whose end is awaited.
@@ -50,11 +50,6 @@ pub(in crate::sandbox) struct PendingOpen {
     pub(in crate::sandbox) opens: bool,
     /// True if that descriptor surely gives nothing of the file (O_PATH).
     pub(in crate::sandbox) names_only: bool,
-}
-
-pub(in crate::sandbox) fn is_shared_object(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".so") || name.contains(".so.")
 }
 
 /// True if a file can become a part of the program that it is read for: a shared object, or a header or object code of the host's.

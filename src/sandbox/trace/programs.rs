@@ -13,8 +13,8 @@ use crate::model::text::escape;
 use crate::sandbox::failure;
 use crate::sandbox::inspect::files::{self, FoundFile};
 use crate::sandbox::inspect::process::{self, Mapping};
-use crate::sandbox::plan::SeenProgram;
-use crate::sandbox::trace::calls::{PendingCall, StarterCode, is_shared_object, message};
+use crate::sandbox::plan::{SeenProgram, is_shared_object};
+use crate::sandbox::trace::calls::{PendingCall, StarterCode, message};
 use crate::sandbox::trace::record::{
     ExecIdentity, MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
 };

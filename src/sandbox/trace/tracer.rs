@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::model::evidence::{Denial, RecordPart, Refusal, Resource};
 use crate::model::units::Bytes;
 use crate::sandbox::inspect::files::EntryFiles;
+use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::PendingCall;
 use crate::sandbox::trace::record::{
     ExecIdentity, MOST_DENIALS, MOST_REFUSALS, OpenIdentity, RawRecord,
@@ -58,12 +59,7 @@ pub(in crate::sandbox) struct Tracer<'a> {
 
 /// The processes of this host that its kernel has killed because no memory was left.
 pub(in crate::sandbox::trace) fn killed_for_memory() -> u64 {
-    oom_kills(&std::fs::read_to_string("/proc/vmstat").unwrap_or_default())
-}
-
-fn oom_kills(vmstat: &str) -> u64 {
-    let count = vmstat.lines().find_map(|line| line.strip_prefix("oom_kill "));
-    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+    process::killed_for_memory(&std::fs::read_to_string("/proc/vmstat").unwrap_or_default())
 }
 
 impl<'a> Tracer<'a> {
@@ -159,12 +155,6 @@ impl<'a> Tracer<'a> {
 mod tests {
     use super::*;
     use crate::sandbox::trace::with_tracer;
-
-    #[test]
-    fn the_host_s_count_of_the_killed_is_read() {
-        assert_eq!(oom_kills("nr_free_pages 7\noom_kill 3\npgfault 9\n"), 3);
-        assert_eq!(oom_kills(""), 0);
-    }
 
     #[test]
     fn room_that_is_gone_is_kept_for_what_ended_the_run_and_for_what_is_not_written_down() {
