@@ -203,11 +203,6 @@ impl FormatHost for ThisHost {
         match std::env::consts::ARCH {
             "x86_64" => Machine::X86_64,
             "aarch64" => Machine::Other("AArch64"),
-            "x86" => Machine::Other("i386"),
-            "riscv64" => Machine::Other("RISC-V"),
-            "powerpc64" => Machine::Other("PowerPC64"),
-            "s390x" => Machine::Other("S/390"),
-            "loongarch64" => Machine::Other("LoongArch"),
             other => Machine::Other(other),
         }
     }
