@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
 use crate::judge::probe::games::early_start::EarlyProcess;
+use crate::judge::probe::positions::PositionShare;
 use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Question, Run, Shell};
 use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
@@ -434,11 +435,11 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
         }
         // Each share is a start, and so is a process for the long game alone.
         let shares = if late { 1 } else { plan.jobs.clamp(1, 4) };
-        for share in 0..shares {
+        for share in (0..shares).map(|number| PositionShare { number, of: shares }) {
             tasks.push(Box::new(move |bench| {
                 let probe = |bench: &Bench<'_>, go| {
                     let first = late.then(|| long_game::demanded(go));
-                    let mut outcome = positions::run(bench, (share, shares), go, first)?;
+                    let mut outcome = positions::run(bench, share, go, first)?;
                     long_game::after_a_resignation(bench, go, &mut outcome)?;
                     Ok(outcome)
                 };

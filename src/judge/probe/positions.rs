@@ -17,17 +17,27 @@ const LEAST_TIME: Duration = Duration::from_secs(31);
 /// Positions of one kind that stand beside each other, about.
 const KIND: usize = 5;
 
-/// Asks every `shares`-th position, from number `share` on, after the item that goes first, if there is one.
+/// A part of the positions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PositionShare {
+    /// Its number, from 0.
+    pub(super) number: usize,
+    /// The parts that there are.
+    pub(super) of: usize,
+}
+
+/// Asks the positions of a share, after the item that goes first, if there is one.
 pub(super) fn run(
     bench: &Bench<'_>,
-    (share, shares): (usize, usize),
+    share: PositionShare,
     go: Go,
     first: Option<Item>,
 ) -> Result<ProbeOutcome, SandboxError> {
     let waited = bench.limits.answer.as_secs();
     (bench.progress)(&format!(
-        "positions {} of {shares} (each move within {waited} s of its clock)",
-        share + 1
+        "positions {} of {} (each move within {waited} s of its clock)",
+        share.number + 1,
+        share.of
     ));
     let mut places: Vec<_> = positions::all().into_iter().enumerate().collect();
     // Neighbours are of one kind: with the first of every few goes something of each.
@@ -35,8 +45,8 @@ pub(super) fn run(
     let own = places
         .into_iter()
         .map(|(_, place)| place)
-        .skip(share)
-        .step_by(shares)
+        .skip(share.number)
+        .step_by(share.of)
         .map(|(name, moves)| Item::new(Purpose::Positions, name, &moves, go));
     let items: Vec<Item> = first.into_iter().chain(own).collect();
     let time = TIME.min(bench.left().max(LEAST_TIME));

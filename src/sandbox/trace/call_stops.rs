@@ -363,20 +363,21 @@ impl Tracer<'_> {
     }
 
     fn opened(&mut self, open: RawOpen) {
-        let (kind, most) = match (open.denied, open.own) {
-            (true, _) => (1, MOST_DENIED_OPENS),
-            (false, true) => (2, MOST_OWN_OPENS),
-            (false, false) => (0, MOST_OPENS),
+        let is_own = open.own && !open.denied;
+        let (count, most) = match (open.denied, open.own) {
+            (true, _) => (&mut self.counts.denied, MOST_DENIED_OPENS),
+            (false, true) => (&mut self.counts.own, MOST_OWN_OPENS),
+            (false, false) => (&mut self.counts.host, MOST_OPENS),
         };
         // One that was not there may be opened later: the kernel looks for the same path in another place (RESOLVE_IN_ROOT).
         let path = open.path.clone();
         let key = (open.by, path, open.access, open.denied, open.missing, open.opener);
-        if self.counts[kind] < most {
+        if *count < most {
             if self.opened.insert(key) {
-                self.counts[kind] += 1;
+                *count += 1;
                 self.raw.opens.push(open);
             }
-        } else if kind != 2 && !self.opened.contains(&key) {
+        } else if !is_own && !self.opened.contains(&key) {
             // (Files of its own are nobody's business but for what it leaves.)
             self.unrecorded(RecordPart::Files);
         }

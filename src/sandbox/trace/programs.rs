@@ -27,10 +27,21 @@ fn interpreter(script: &FoundFile) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(failure::interpreter(&head)?)))
 }
 
-/// True if two files are one, each by its inode, whether it is the entry's own, and its path. Devices cannot be compared everywhere (btrfs
-/// shows others in mappings), and an entry can give a file of its own the inode number of a file of the host.
-fn is_same_file(one: (u64, bool, &OsStr), other: (u64, bool, &OsStr)) -> bool {
-    one.0 == other.0 && (one.1 == other.1 || one.2 == other.2)
+/// A file that a process runs or has mapped.
+#[derive(Clone, Copy)]
+struct MappedFile<'a> {
+    inode: u64,
+    /// True if it is the entry's own.
+    own: bool,
+    path: &'a OsStr,
+}
+
+impl MappedFile<'_> {
+    /// True if two files are one. Devices cannot be compared everywhere (btrfs shows others in mappings), and an entry can give a file of
+    /// its own the inode number of a file of the host.
+    fn is(self, other: MappedFile<'_>) -> bool {
+        self.inode == other.inode && (self.own == other.own || self.path == other.path)
+    }
 }
 
 /// A start that the kernel refused.
@@ -269,9 +280,16 @@ impl Tracer<'_> {
     /// they run first. The system's own loaders do nothing else.
     fn loaders(&self, pid: i32, running: Option<&FoundFile>, argv: &[Vec<u8>]) -> Vec<SeenProgram> {
         let is_running = |mapping: &Mapping, file: &FoundFile| {
-            let own = self.files.maps_own(mapping.device, &mapping.path);
-            let runs = (file.metadata.ino(), self.files.made(file), file.path.as_os_str());
-            is_same_file(runs, (mapping.inode, own, OsStr::from_bytes(&mapping.path)))
+            let runs = MappedFile {
+                inode: file.metadata.ino(),
+                own: self.files.made(file),
+                path: file.path.as_os_str(),
+            };
+            runs.is(MappedFile {
+                inode: mapping.inode,
+                own: self.files.maps_own(mapping.device, &mapping.path),
+                path: OsStr::from_bytes(&mapping.path),
+            })
         };
         let beside = |mapping: &Mapping| !running.is_some_and(|file| is_running(mapping, file));
         let seen = |mapping: Mapping| {
@@ -443,12 +461,12 @@ mod tests {
 
     #[test]
     fn a_file_of_the_entry_with_a_number_of_the_hosts_is_another_one() {
-        let file = |inode, own, path| (inode, own, OsStr::new(path));
+        let file = |inode, own, path| MappedFile { inode, own, path: OsStr::new(path) };
         let host = file(7, false, "/usr/sbin/ldconfig");
-        assert!(is_same_file(host, file(7, false, "/sbin/ldconfig")));
-        assert!(!is_same_file(host, file(7, true, "/work/p")));
-        assert!(!is_same_file(host, file(8, false, "/usr/sbin/ldconfig")));
-        assert!(is_same_file(file(7, true, "/memfd:p"), file(7, false, "/memfd:p")));
+        assert!(host.is(file(7, false, "/sbin/ldconfig")));
+        assert!(!host.is(file(7, true, "/work/p")));
+        assert!(!host.is(file(8, false, "/usr/sbin/ldconfig")));
+        assert!(file(7, true, "/memfd:p").is(file(7, false, "/memfd:p")));
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) programs: HashMap<ExecIdentity, usize>,
     /// Products of the entry's own whose file is held to be summed up at the end.
     pub(in crate::sandbox::trace) products: HashSet<(u64, u64)>,
-    /// Files opened: the host's, refused ones, the entry's own.
-    pub(in crate::sandbox::trace) counts: [usize; 3],
+    /// Files opened.
+    pub(in crate::sandbox::trace) counts: OpenCounts,
     /// The program of the process that had most memory when it was too much.
     pub(in crate::sandbox::trace) greedy: Option<usize>,
     /// The host's count of processes that were killed because no memory was left, at the beginning.
@@ -55,6 +55,17 @@ pub(in crate::sandbox) struct Tracer<'a> {
     /// Processes that have ended; those that their parent has not waited for keep their number.
     pub(in crate::sandbox::trace) ended: Vec<i32>,
     pub(in crate::sandbox::trace) raw: RawRecord,
+}
+
+/// Files opened, as far as they were written down.
+#[derive(Default)]
+pub(in crate::sandbox::trace) struct OpenCounts {
+    /// The host's.
+    pub(in crate::sandbox::trace) host: usize,
+    /// Refused ones.
+    pub(in crate::sandbox::trace) denied: usize,
+    /// The entry's own.
+    pub(in crate::sandbox::trace) own: usize,
 }
 
 /// The processes of this host that its kernel has killed because no memory was left.
@@ -89,7 +100,7 @@ impl<'a> Tracer<'a> {
             found: HashSet::new(),
             programs: HashMap::new(),
             products: HashSet::new(),
-            counts: [0; 3],
+            counts: OpenCounts::default(),
             greedy: None,
             killed_for_memory: killed_for_memory(),
             tasks: tasks as usize,
