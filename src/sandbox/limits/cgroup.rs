@@ -6,6 +6,7 @@
 //!
 //! Best effort: an entry is never judged by it. The report tells which limits are there.
 
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,9 +30,43 @@ const EMPTYING: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
     base: PathBuf,
-    memory: bool,
-    pids: bool,
-    kill: bool,
+    can: BTreeSet<GroupPower>,
+}
+
+/// What groups of a host may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum GroupPower {
+    /// Limit the memory.
+    Memory,
+    /// Limit the number of tasks.
+    Pids,
+    /// Kill all that is in one at once.
+    Kill,
+}
+
+impl GroupPower {
+    /// The powers that a group hands on to those below it.
+    const HANDED_ON: [GroupPower; 2] = [GroupPower::Memory, GroupPower::Pids];
+
+    /// Its name in the kernel.
+    fn name(self) -> &'static str {
+        match self {
+            GroupPower::Memory => "memory",
+            GroupPower::Pids => "pids",
+            GroupPower::Kill => "cgroup.kill",
+        }
+    }
+
+    /// The same with what is made of it.
+    fn in_use(self) -> String {
+        match self {
+            GroupPower::Memory => {
+                format!("memory.max {}", rlimits::memory(rlimits::host_memory()).human())
+            }
+            GroupPower::Pids => format!("pids.max {}", rlimits::TASKS),
+            GroupPower::Kill => self.name().to_owned(),
+        }
+    }
 }
 
 impl Groups {
@@ -52,39 +87,33 @@ impl Groups {
         let available = fs::read_to_string(own.join("cgroup.controllers"))
             .map_err(|e| format!("{shown} cannot be read: {e}"))?;
         let has = |name: &str| available.split_whitespace().any(|word| word == name);
-        let wanted: Vec<&str> = ["memory", "pids"].into_iter().filter(|name| has(name)).collect();
+        let mut can: BTreeSet<GroupPower> =
+            GroupPower::HANDED_ON.into_iter().filter(|power| has(power.name())).collect();
         // Only the root group may hold processes and hand limits on; it has no events of its own.
         if own.join("cgroup.events").exists() {
             alone_in(&own)?;
             enter(&own.join(SELF), std::process::id())
                 .map_err(|e| format!("{shown} is not delegated to us: {e}"))?;
         }
-        for name in &wanted {
+        for name in can.iter().map(|power| power.name()) {
             fs::write(own.join("cgroup.subtree_control"), format!("+{name}"))
                 .map_err(|e| format!("{shown} does not hand on the limits of {name}: {e}"))?;
         }
         let try_out = own.join(own_name());
         fs::create_dir(&try_out).map_err(|e| format!("no group can be made in {shown}: {e}"))?;
-        let kill = try_out.join("cgroup.kill").exists();
+        if try_out.join("cgroup.kill").exists() {
+            can.insert(GroupPower::Kill);
+        }
         fs::remove_dir(&try_out).map_err(|e| format!("no group can be removed in {shown}: {e}"))?;
-        let (memory, pids) = (wanted.contains(&"memory"), wanted.contains(&"pids"));
-        Ok(Groups { base: own, memory, pids, kill })
+        Ok(Groups { base: own, can })
     }
 
     /// The layer of these groups, with the limits that they set and those that are missing.
     fn layer(&self) -> Layer {
-        let mut has = Vec::new();
-        let mut lacks = Vec::new();
-        let mut word = |there: bool, word: String, name: &'static str| {
-            if there { has.push(word) } else { lacks.push(name) }
-        };
-        word(
-            self.memory,
-            format!("memory.max {}", rlimits::memory(rlimits::host_memory()).human()),
-            "memory",
-        );
-        word(self.pids, format!("pids.max {}", rlimits::TASKS), "pids");
-        word(self.kill, "cgroup.kill".into(), "cgroup.kill");
+        let has: Vec<String> = self.can.iter().map(|power| power.in_use()).collect();
+        let all = [GroupPower::Memory, GroupPower::Pids, GroupPower::Kill].into_iter();
+        let lacks: Vec<&str> =
+            all.filter(|power| !self.can.contains(power)).map(GroupPower::name).collect();
         let state = match (has.is_empty(), lacks.is_empty()) {
             (_, true) => LayerState::Enforced,
             (true, _) => LayerState::Absent,
@@ -108,10 +137,9 @@ impl Groups {
             return Err(error);
         }
         let top = Top { groups: self.clone(), path, guardian };
-        for (there, name) in [(self.memory, "memory"), (self.pids, "pids")] {
-            if there {
-                fs::write(top.path.join("cgroup.subtree_control"), format!("+{name}"))?;
-            }
+        for power in GroupPower::HANDED_ON.iter().filter(|power| self.can.contains(power)) {
+            let name = power.name();
+            fs::write(top.path.join("cgroup.subtree_control"), format!("+{name}"))?;
         }
         Ok(top)
     }
@@ -183,12 +211,12 @@ impl Top {
         fs::create_dir(&path)?;
         let directory = fs::File::open(&path)?;
         let group = Group { path, directory, memory, top: Arc::clone(self) };
-        if self.groups.memory {
+        if self.groups.can.contains(&GroupPower::Memory) {
             fs::write(group.path.join("memory.max"), memory.0.to_string())?;
             // One process that the kernel kills for want of memory takes the others along.
             fs::write(group.path.join("memory.oom.group"), "1")?;
         }
-        if self.groups.pids {
+        if self.groups.can.contains(&GroupPower::Pids) {
             fs::write(group.path.join("pids.max"), tasks.to_string())?;
         }
         Ok(group)
@@ -226,7 +254,7 @@ impl Group {
 
     /// Kills everything in it, at once, whatever is being born.
     pub(in crate::sandbox) fn kill(&self) {
-        if self.top.groups.kill {
+        if self.top.groups.can.contains(&GroupPower::Kill) {
             // Empty or gone is what was wanted.
             let _ = fs::write(self.path.join("cgroup.kill"), "1");
         }
@@ -276,17 +304,18 @@ mod tests {
         assert_eq!(own_group("", "0::/\n"), None);
     }
 
-    fn layer_of(memory: bool, pids: bool, kill: bool) -> Layer {
-        Groups { base: "/g".into(), memory, pids, kill }.layer()
+    fn layer_of(can: &[GroupPower]) -> Layer {
+        Groups { base: "/g".into(), can: can.iter().copied().collect() }.layer()
     }
 
     #[test]
     fn what_is_missing_is_named() {
-        assert_eq!(layer_of(true, true, true).state, LayerState::Enforced);
-        let partial = layer_of(false, false, true);
+        use GroupPower::{Kill, Memory, Pids};
+        assert_eq!(layer_of(&[Memory, Pids, Kill]).state, LayerState::Enforced);
+        let partial = layer_of(&[Kill]);
         assert_eq!(partial.state, LayerState::Partial);
         assert_eq!(partial.reason, "cgroup.kill; cgroup v2 has no memory and pids in /g");
-        assert_eq!(layer_of(false, false, false).state, LayerState::Absent);
+        assert_eq!(layer_of(&[]).state, LayerState::Absent);
     }
 
     #[test]
@@ -310,7 +339,7 @@ mod tests {
         write("cgroup.events", "populated 1\n");
         write("cgroup.procs", &format!("{}\n", std::process::id()));
         let groups = Groups::at(dir.path().to_owned()).unwrap();
-        assert!(groups.memory && groups.pids && !groups.kill);
+        assert_eq!(groups.can, BTreeSet::from(GroupPower::HANDED_ON));
         let own = fs::read_to_string(dir.path().join(SELF).join("cgroup.procs")).unwrap();
         assert_eq!(own, std::process::id().to_string());
     }
