@@ -14,7 +14,7 @@ use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
 use crate::cmd::{match_, say};
 use crate::engine::stop::Stop;
-use crate::event::conduct::{self, Audience, EventOutcome, TableMoment};
+use crate::event::conduct::{self, Audience, EventOutcome, GateRefusal, TableMoment};
 use crate::event::config::EventConfig;
 use crate::event::gate::Watcher;
 use crate::event::journal::record::{GameStarted, won_by};
@@ -79,7 +79,7 @@ fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
         EventOutcome::Paused => {
             (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
         }
-        EventOutcome::Refused { entries, undecided: false } => {
+        EventOutcome::Refused { entries, verdict: GateRefusal::Rejected } => {
             let words = format!(
                 "{} did not pass the gate: the event does not begin; mend the entry and run again, or \
                  take it out of {file} and remove {}, since nothing has been played",
@@ -88,7 +88,7 @@ fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
             );
             (words, Exit::Rejected)
         }
-        EventOutcome::Refused { entries, undecided: true } => (
+        EventOutcome::Refused { entries, verdict: GateRefusal::Undecided } => (
             format!(
                 "{} could not be decided here; `admit-undecided = true` in {file} lets it play: write it, and run again",
                 all(&entries)

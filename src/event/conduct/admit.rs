@@ -1,8 +1,9 @@
 //! Entries on their way into the event: new ones through the gate, known ones unchanged (rule 4.4).
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Conductor, EventError, EventOutcome, unchanged};
+use super::{Conductor, EventError, EventOutcome, GateRefusal, unchanged};
 use crate::engine::stop::StopLevel;
 use crate::event::config::EventConfig;
 use crate::event::draw;
@@ -24,10 +25,10 @@ pub(super) enum GateEnd {
 }
 
 impl Conductor<'_> {
-    /// All entries as engines.
+    /// All entries as engines, or the outcome of a run that ends at the gate.
     pub(super) fn entrants(
         &mut self,
-    ) -> Result<Result<Vec<Arc<Engine>>, EventOutcome>, EventError> {
+    ) -> Result<ControlFlow<EventOutcome, Vec<Arc<Engine>>>, EventError> {
         let mut judges = Judges::default();
         let may_update = self.may_update();
         let mut entrants = Vec::new();
@@ -49,25 +50,27 @@ impl Conductor<'_> {
             entrants.push(entrant);
         }
         let new: Vec<&Entrant> = new.into_iter().filter_map(|index| entrants.get(index)).collect();
-        let (mut refused, mut undecided) = (Vec::new(), true);
+        let (mut refused, mut verdict) = (Vec::new(), GateRefusal::Undecided);
         let end = self.through_the_gate(&new, |conductor, admission| match admission {
             Admission::Admitted(receipt) => conductor.freeze(receipt),
             Admission::Refused(report) => {
                 conductor.audience.refused(&report);
                 // One that is rejected outweighs any that is undecided.
-                undecided &= report.verdict == Verdict::Undecided;
+                if report.verdict != Verdict::Undecided {
+                    verdict = GateRefusal::Rejected;
+                }
                 refused.push(shown(&report.path));
                 Ok(())
             }
         })?;
         Ok(match end {
-            GateEnd::Stopped => Err(EventOutcome::Paused),
+            GateEnd::Stopped => ControlFlow::Break(EventOutcome::Paused),
             GateEnd::AllDecided if !refused.is_empty() => {
-                Err(EventOutcome::Refused { entries: refused, undecided })
+                ControlFlow::Break(EventOutcome::Refused { entries: refused, verdict })
             }
-            GateEnd::AllDecided => {
-                Ok(entrants.iter().map(|entrant| entrant.engine(self.config)).collect())
-            }
+            GateEnd::AllDecided => ControlFlow::Continue(
+                entrants.iter().map(|entrant| entrant.engine(self.config)).collect(),
+            ),
         })
     }
 

@@ -11,6 +11,7 @@ pub(crate) mod tables;
 mod withdraw;
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::config::EventConfig;
@@ -55,8 +56,8 @@ pub(crate) enum EventOutcome {
     Refused {
         /// The paths of the entries that did not pass.
         entries: Vec<String>,
-        /// True if the gate's verdict was no more than undecided.
-        undecided: bool,
+        /// The verdict on them.
+        verdict: GateRefusal,
     },
     /// An engine did not start, and that may be the host's fault.
     NotStarted {
@@ -88,6 +89,15 @@ pub(crate) enum EventOutcome {
         /// The words of its tie-breaks for that.
         decide: &'static str,
     },
+}
+
+/// The gate's verdict on entries that do not pass it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GateRefusal {
+    /// One at least is rejected.
+    Rejected,
+    /// None is more than undecided.
+    Undecided,
 }
 
 /// The receiver of an event's news.
@@ -137,8 +147,8 @@ pub(crate) fn run(
     conductor.books()?;
     conductor.history()?;
     let engines = match conductor.entrants()? {
-        Ok(engines) => engines,
-        Err(outcome) => return Ok(outcome),
+        ControlFlow::Continue(engines) => engines,
+        ControlFlow::Break(outcome) => return Ok(outcome),
     };
     conductor.chess960(&engines)?;
     let over = conductor.ledger.stages_over();
