@@ -25,6 +25,7 @@ use gate4k::event::ledger::Ledger;
 use gate4k::event::ratings::EventRatings;
 use gate4k::event::schedule::{BookPolicy, StagePairing, StageSchedule};
 use gate4k::model::game::ending::Termination;
+use gate4k::model::game::rule_distances::RuleDistances;
 use gate4k::model::text::sha256;
 use processor::children;
 use shakmaty::{CastlingMode, Chess, Position};
@@ -149,7 +150,7 @@ fn game(
             hashfull: Some(500),
             table_hits: None,
             pv: "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6".into(),
-            rules_in: (-1000, -1000),
+            rules_in: RuleDistances::OFF,
         }));
     }
     let details = match result {

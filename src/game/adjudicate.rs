@@ -9,6 +9,7 @@ use shakmaty::{Bitboard, Color, Position, Role};
 
 use crate::game::end::Referee;
 use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::rule_distances::{RuleDistance, RuleDistances};
 use crate::model::game::score::Score;
 use crate::model::units::Ply;
 
@@ -126,17 +127,13 @@ impl Adjudicator {
         }
     }
 
-    /// Plies until the draw rule and the win rule would end the game if all goes on so; negative while a
-    /// count stands at zero, -1000 for a rule that does not hold. The event's files write the same.
-    pub(crate) fn rules_in(&self) -> (i32, i32) {
-        const OFF: i32 = -1000;
-        let whole = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
-        let signed = |left: i32, counted: bool| if counted { left } else { -left };
+    /// Plies until the draw rule and the win rule would end the game if all goes on so.
+    pub(crate) fn rules_in(&self) -> RuleDistances {
         let draw = match self.rules.draw {
             Some(DrawRule::New { plies, .. } | DrawRule::Old { plies, .. }) => {
-                signed(whole(plies.0.saturating_sub(self.draw)), self.draw > 0)
+                RuleDistance::new(plies.0.saturating_sub(self.draw), self.draw > 0)
             }
-            None => OFF,
+            None => RuleDistance::OFF,
         };
         let win = match self.rules.win {
             Some(rule) => {
@@ -144,11 +141,11 @@ impl Adjudicator {
                 let least = self.win[0].unsigned_abs().min(self.win[1].unsigned_abs());
                 let least = if agreed { least } else { 0 };
                 let left = rule.moves.max(1).saturating_sub(least);
-                signed(whole(left.saturating_mul(2)), agreed)
+                RuleDistance::new(left.saturating_mul(2), agreed)
             }
-            None => OFF,
+            None => RuleDistance::OFF,
         };
-        (draw, win)
+        RuleDistances { draw, win }
     }
 
     fn count_win(&mut self, rule: WinRule, mover: Color, eval: Option<Score>) {

@@ -209,7 +209,6 @@ impl Movetext<'_> {
         let depth = info.depth.unwrap_or(1);
         let eval = info.score.unwrap_or(Score::centipawns(0)).for_white(side);
         let full = info.hashfull.unwrap_or(0);
-        let (draw, win) = ply.rules_in;
         self.number("{d=", depth);
         self.number(", sd=", info.seldepth.unwrap_or(depth));
         self.number(", mt=", whole_millis(ply.used()));
@@ -227,8 +226,8 @@ impl Movetext<'_> {
         self.out.push_str(", ph=0.0, wv=");
         eval.push(self.out);
         self.number(", R50=", 100u32.saturating_sub(self.position.halfmoves()) / 2);
-        self.number(", Rd=", draw);
-        self.number(", Rr=", win);
+        self.number(", Rd=", ply.rules_in.draw.number());
+        self.number(", Rr=", ply.rules_in.win.number());
         self.out.push_str(", mb=");
         Balance::of(&self.position).push(self.out);
         self.out.push(',');

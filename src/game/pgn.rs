@@ -154,6 +154,7 @@ mod tests {
     use crate::model::game::record::PlyRecord;
     use crate::model::game::record::SearchInfo;
     use crate::model::game::record::Stamp;
+    use crate::model::game::rule_distances::RuleDistances;
     use crate::model::game::score::Score;
     use crate::model::game::variant::Variant;
     use shakmaty::uci::UciMove;
@@ -201,7 +202,7 @@ mod tests {
                         ..SearchInfo::default()
                     },
                     pv: from..pvs.len(),
-                    rules_in: (-1000, -1000),
+                    rules_in: RuleDistances::OFF,
                 }
             })
             .collect();

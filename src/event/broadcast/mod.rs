@@ -357,6 +357,7 @@ mod tests {
     use super::*;
     use crate::event::journal::record::StageStarted;
     use crate::model::game::ending::Termination;
+    use crate::model::game::rule_distances::RuleDistances;
 
     pub(super) fn begun() -> Broadcast {
         let mut broadcast = Broadcast::default();
@@ -373,7 +374,7 @@ mod tests {
             uci: uci.into(),
             used: 5,
             clocks,
-            rules_in: (-1000, -1000),
+            rules_in: RuleDistances::OFF,
             ..JournalPly::default()
         })
     }

@@ -24,6 +24,7 @@ use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::opening::OpeningNames;
 use crate::model::game::result::GameResult;
+use crate::model::game::rule_distances::RuleDistances;
 use crate::model::game::score::Score;
 use crate::model::text::{escape, shown};
 use crate::model::units::whole_micros;
@@ -402,7 +403,7 @@ impl Broadcast {
                 hashfull: comment.number::<f64>("h").map(|percent| (percent * 10.0) as u32),
                 table_hits: comment.number("tb"),
                 pv: comment.pv.clone(),
-                rules_in: (-1000, -1000),
+                rules_in: RuleDistances::OFF,
             }))?;
         }
         let Some(result) = game.result.filter(|result| *result != GameResult::Unfinished) else {

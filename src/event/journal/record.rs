@@ -12,6 +12,7 @@ use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::{ListedPlayer, RoundGame};
 use crate::model::game::opening::OpeningNames;
 use crate::model::game::result::GameResult;
+use crate::model::game::rule_distances::RuleDistances;
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -360,7 +361,7 @@ pub struct JournalPly {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pv: String,
     /// Plies to the draw and the win rule.
-    pub rules_in: (i32, i32),
+    pub rules_in: RuleDistances,
 }
 
 /// An engine that had to be killed.

@@ -8,6 +8,7 @@ use crate::event::terms::{AskTables, StageTerms};
 use crate::game::adjudicate::Adjudicator;
 use crate::game::end::{Material, Referee};
 use crate::model::game::ending::GameEnding;
+use crate::model::game::rule_distances::RuleDistances;
 use crate::model::game::score::Score;
 
 /// The course of a game by its evaluations.
@@ -25,9 +26,9 @@ pub(super) struct OddDistance {
     /// The number of the engines' move.
     pub(super) number: usize,
     /// As they are told.
-    pub(super) told: (i32, i32),
+    pub(super) told: RuleDistances,
     /// As they are.
-    pub(super) due: (i32, i32),
+    pub(super) due: RuleDistances,
 }
 
 /// Plays a game's moves by the rules of its stage, up to their end by evaluations; none where one is not legal.
@@ -137,9 +138,9 @@ mod tests {
     #[test]
     fn distances_are_compared_and_those_of_a_move_that_ends_the_game_by_tables_are_not_counted() {
         let mut plies = played(&[Some(0), Some(0)]);
-        assert_eq!(plies[1].rules_in, (1, -4));
-        plies[1].rules_in = (2, -4);
-        let odd = OddDistance { number: 1, told: (2, -4), due: (1, -4) };
+        assert_eq!(plies[1].rules_in, (1, -4).into());
+        plies[1].rules_in = (2, -4).into();
+        let odd = OddDistance { number: 1, told: (2, -4).into(), due: (1, -4).into() };
         assert_eq!(of(&plies).rules_in, Some(odd));
         let asked = StageTerms { tables: AskTables::All, ..terms() };
         let with = course(&GameStarted::default(), &plies, Material::Draws, &asked).unwrap();

@@ -180,7 +180,7 @@ impl RecordCheck<'_> {
         };
         if let Some(odd) = course.rules_in {
             self.wrong(format!(
-                "after move {} of {id} the draw and the win rule are {:?} plies away, and not {:?}",
+                "after move {} of {id} the draw and the win rule are {} plies away, and not {}",
                 odd.number, odd.due, odd.told
             ));
         }

@@ -7,5 +7,6 @@ pub(crate) mod opening;
 pub(crate) mod points;
 pub(crate) mod record;
 pub mod result;
+pub mod rule_distances;
 pub mod score;
 pub(crate) mod variant;

@@ -7,6 +7,7 @@ use shakmaty::{ByColor, Chess, Color, Move, Position};
 
 use super::ending::GameEnding;
 use super::opening::Opening;
+use super::rule_distances::RuleDistances;
 use super::score::Score;
 
 /// A moment, as time since some beginning that all stamps of a game share.
@@ -79,8 +80,8 @@ pub(crate) struct PlyRecord {
     pub(crate) info: SearchInfo,
     /// Where its expected line stands in [`GameRecord::pvs`].
     pub(crate) pv: Range<usize>,
-    /// Plies to the draw and the win rule; negative while these do not count.
-    pub(crate) rules_in: (i32, i32),
+    /// Plies to the draw and the win rule.
+    pub(crate) rules_in: RuleDistances,
 }
 
 impl PlyRecord {
@@ -93,7 +94,7 @@ impl PlyRecord {
             left: Duration::ZERO,
             info: SearchInfo::default(),
             pv: 0..0,
-            rules_in: (0, 0),
+            rules_in: RuleDistances::default(),
         }
     }
 

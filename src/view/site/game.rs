@@ -11,6 +11,7 @@ use crate::event::broadcast::{BroadcastGame, Running, ShownMove};
 use crate::event::journal::record::JournalPly;
 use crate::model::evidence::PlayedPly;
 use crate::model::game::result::color_name;
+use crate::model::game::rule_distances::RuleDistances;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
 use crate::view::figures::{
@@ -177,29 +178,24 @@ fn millis(at: SystemTime) -> u128 {
 /// Plies to the ends that are counted down to.
 fn counters(site: &Site<'_>, game: &BroadcastGame, last: Option<&ShownMove<'_>>) -> Markup {
     let quiet = last.map_or(0, |last| last.quiet);
-    let rules = game.plies.last().map(|ply| ply.rules_in);
+    let rules = game.plies.last().map_or(RuleDistances::OFF, |ply| ply.rules_in);
     let stage = site.config.stages.get(game.started.stage);
     let adjudicates_nothing = stage.is_none_or(|stage| !stage.terms.end_by_evaluation());
-    let named = [
-        ("the draw rule", rules.map_or(OFF, |(draw, _)| draw)),
-        ("the win rule", rules.map_or(OFF, |(_, win)| win)),
-    ];
+    let named = [("the draw rule", rules.draw), ("the win rule", rules.win)];
+    let named = named.into_iter().filter_map(|(name, rule)| Some((name, rule.plies()?)));
     html! {
         ul.counters {
             li { "Fifty-move rule in " (counted(FIFTY.saturating_sub(quiet), "ply")) }
-            @for (name, plies) in named.into_iter().filter(|(_, plies)| *plies != OFF) {
+            @for (name, (plies, counts)) in named {
                 li {
-                    (capital(name)) " in " (plies.unsigned_abs()) " plies"
-                    @if plies < 0 { ", not counting yet" }
+                    (capital(name)) " in " (plies) " plies"
+                    @if !counts { ", not counting yet" }
                 }
             }
             @if adjudicates_nothing { li.soft { "No adjudication by evaluation in this event" } }
         }
     }
 }
-
-/// A rule that does not hold, as games count it.
-const OFF: i32 = -1000;
 
 fn capital(text: &str) -> String {
     let mut chars = text.chars();

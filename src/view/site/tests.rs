@@ -73,7 +73,7 @@ fn ply(number: usize, uci: &str, pv: &str) -> JournalRecord {
         hashfull: Some(123),
         table_hits: Some(42),
         pv: pv.into(),
-        rules_in: (-8, -1000),
+        rules_in: (-8, -1000).into(),
     })
 }
 

@@ -75,8 +75,8 @@ fn one(game: &BroadcastGame, moves: &[ShownMove<'_>], number: usize) -> Value {
         },
         "adjudication": {
             "FiftyMoves": 100u32.saturating_sub(one.quiet) / 2,
-            "Draw": ply.rules_in.0,
-            "ResignOrWin": ply.rules_in.1,
+            "Draw": ply.rules_in.draw.number(),
+            "ResignOrWin": ply.rules_in.win.number(),
         },
     });
     if let Value::Object(figures) = figures {

@@ -12,6 +12,7 @@ use gate4k::event::journal::{Journal, JournalRecord, VERSION};
 use gate4k::game::clock::TimeControl;
 use gate4k::model::game::ending::{GameEnding, Termination};
 use gate4k::model::game::listed::RoundGame;
+use gate4k::model::game::rule_distances::RuleDistances;
 use gate4k::model::text::sha256;
 use gate4k::policy::allowlist::BUILT_IN;
 use shakmaty::Color;
@@ -147,7 +148,7 @@ impl Past {
                 uci: uci.into(),
                 used,
                 clocks: [base, base],
-                rules_in: (-1000, -1000),
+                rules_in: RuleDistances::OFF,
                 ..JournalPly::default()
             }));
         }
