@@ -1,23 +1,25 @@
 //! `gate4k run`: an entry in the place of gate4k itself, as far as any GUI or match runner can tell.
 //!
-//! Its standard streams are ours, so nothing is copied and the end of input is the entry's own affair.
-//! Signals are handed on, its exit status becomes ours, and when its first process has ended everything
-//! else is taken down.
+//! It gets our standard input, and its words come out of our standard output and error (`run_streams`). Signals are handed on,
+//! its exit status becomes ours, and when its first process has ended everything else is taken down.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
+use super::run_streams::StreamCopies;
 use super::{settings_to_start, tell};
 use crate::cli::RunArgs;
 use crate::judge::Judge;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
-use crate::judge::start::{AttachedEntry, refused};
+use crate::judge::start::{LaunchedEntry, refused};
 use crate::model::evidence::{ExitHow, LaunchFailure};
 use crate::model::exit::Exit;
 use crate::model::text::escape;
@@ -33,20 +35,28 @@ const PASSED_ON: [Signal; 6] = [
     Signal::SIGUSR2,
 ];
 
+/// A caller that has asked for the end has this long to read the last words of the entry: it may well wait for our end and
+/// read nothing.
+const AFTER_A_SIGNAL: Duration = Duration::from_secs(2);
+
 /// Runs the entry to its end.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     // Before any thread is started, so that each inherits it and no signal finds one that would die of it.
     let signals = signals()?;
-    let (attached, judge) = attach(args)?;
-    let AttachedEntry { confined, ended, notes } = attached;
-    let_go()?;
+    let (launched, judge) = launch(args)?;
+    let LaunchedEntry { confined, pipes, notes } = launched;
     for note in notes {
         say(&note);
     }
+    let copies = streams().and_then(|ours| StreamCopies::start(pipes, ours)).context(
+        "the entry's streams cannot be copied; let there be more processes and open files (`ulimit -u`, `ulimit -n`)",
+    )?;
+    let_go()?;
+    let mut patience = None;
     loop {
         let mut both = [
             PollFd::new(signals.as_fd(), PollFlags::POLLIN),
-            PollFd::new(ended.as_fd(), PollFlags::POLLIN),
+            PollFd::new(copies.ended.as_fd(), PollFlags::POLLIN),
         ];
         match poll(&mut both, PollTimeout::NONE) {
             Err(Errno::EINTR) => continue,
@@ -59,6 +69,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
             // One that has stopped itself would never hear it, and nobody could end us but by force.
             if ![Signal::SIGUSR1, Signal::SIGUSR2].map(|own| own as i32).contains(&signal) {
                 confined.signal(Signal::SIGCONT as i32);
+                patience = Some(AFTER_A_SIGNAL);
             }
         }
         if both.last().and_then(PollFd::any) == Some(true) {
@@ -67,12 +78,13 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     }
     // From here on nobody is there to hand a signal on to: it ends us.
     passed_on().thread_unblock()?;
-    let how = confined.wait_first(std::time::Instant::now());
+    let how = confined.wait_first(Instant::now());
     confined.kill();
+    let not_written = copies.finish(patience);
     let traces = confined.close();
     // The files that it wrote below the temporary directory are removed now, before the last lines are printed.
     drop(judge);
-    for line in refused(&traces) {
+    for line in not_written.into_iter().chain(refused(&traces)) {
         say(&line);
     }
     Ok(match (&traces.launch_failure, how) {
@@ -83,13 +95,13 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     })
 }
 
-fn attach(args: &RunArgs) -> Result<(AttachedEntry, Judge), CheckError> {
+fn launch(args: &RunArgs) -> Result<(LaunchedEntry, Judge), CheckError> {
     let judge = Judge::open(Settings {
         engines_json: args.engines_json.clone(),
         name: args.name.clone(),
         ..settings_to_start(args.allowlist.as_deref(), args.strict, &args.confine)?
     })?;
-    Ok((judge.attach(&args.entry, streams()?)?, judge))
+    Ok((judge.launch(&args.entry)?, judge))
 }
 
 /// As shells do: 127 for what is not there, 126 for what cannot be executed.
@@ -109,24 +121,16 @@ fn signals() -> anyhow::Result<SignalFd> {
 }
 
 /// Our own standard streams, as descriptors of their own.
-fn streams() -> Result<Streams, CheckError> {
+fn streams() -> io::Result<Streams> {
     let copy = |fd: std::os::fd::BorrowedFd<'_>| -> io::Result<OwnedFd> { fd.try_clone_to_owned() };
-    let all = || {
-        Ok(Streams {
-            stdin: copy(io::stdin().as_fd())?,
-            stdout: copy(io::stdout().as_fd())?,
-            stderr: copy(io::stderr().as_fd())?,
-        })
-    };
-    all().map_err(|error: io::Error| {
-        CheckError::Configuration(
-            format!("standard input, output and error cannot be handed on: {error}").into(),
-        )
+    Ok(Streams {
+        stdin: copy(io::stdin().as_fd())?,
+        stdout: copy(io::stdout().as_fd())?,
+        stderr: copy(io::stderr().as_fd())?,
     })
 }
 
-/// Lets go of input and output, so that whoever is at their other ends sees what the entry does with them:
-/// an output that it closes is closed.
+/// Lets go of input and output, which those that copy have: an output that the entry closes is closed for the caller, too.
 fn let_go() -> anyhow::Result<()> {
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     nix::unistd::dup2_stdin(&null)?;
@@ -134,7 +138,7 @@ fn let_go() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One line on standard error, beside whatever the entry writes there.
+/// One line on standard error, before or after what the entry writes there.
 fn say(line: &str) {
     use std::io::Write;
     let _ = writeln!(io::stderr(), "gate4k: {}", escape(line.as_bytes(), 500));

@@ -1,7 +1,7 @@
 //! The judge: probes fill the evidence of one entry, rules turn it into findings, and the findings make the verdict.
 //!
 //! Every command that needs a verdict calls [`Judge::assess`]; those that play an entry start it as
-//! [`Judge::playable`] or [`Judge::attach`] say, in the same sandbox and under the same waivers.
+//! [`Judge::playable`] or [`Judge::launch`] say, in the same sandbox and under the same waivers.
 
 mod assess;
 mod by_games;

@@ -1,7 +1,6 @@
-//! An entry that is started to play, not to be judged: on the caller's own streams (`gate4k run`), or by a runner of
-//! games. The sandbox is the one of a check, with the programs that a waiver grants to the entry.
+//! An entry that is started to play, not to be judged: by hand (`gate4k run`), or by a runner of games. The sandbox is
+//! the one of a check, with the programs that a waiver grants to the entry.
 
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +15,7 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::model::verdict::Status;
 use crate::sandbox::plan::{
-    Audit, Confined, Launcher, Pipes, SandboxError, Staging, StartPlan, Streams, Traces,
+    Audit, Confined, Launcher, Pipes, SandboxError, Staging, StartPlan, Traces,
 };
 use crate::submission::Submission;
 
@@ -30,12 +29,12 @@ pub(crate) struct PlayableEntry {
     pub(crate) plan: StartPlan,
 }
 
-/// An entry that runs on the caller's streams.
-pub(crate) struct AttachedEntry {
+/// An entry that runs, whoever speaks to it.
+pub(crate) struct LaunchedEntry {
     /// Its process, with all that it started.
     pub(crate) confined: Box<dyn Confined>,
-    /// Becomes readable when its first process has ended.
-    pub(crate) ended: OwnedFd,
+    /// The ends of its pipes.
+    pub(crate) pipes: Pipes,
     /// Remarks for the caller, a line each.
     pub(crate) notes: Vec<String>,
 }
@@ -65,15 +64,11 @@ impl Judge {
         Ok(PlayableEntry { submission: read.submission, launcher, plan })
     }
 
-    /// Starts an entry on `streams`.
+    /// Starts an entry.
     ///
     /// # Errors
     /// When there is no entry of the right shape at `path`, or this host cannot confine it.
-    pub(crate) fn attach(
-        &self,
-        path: &Path,
-        streams: Streams,
-    ) -> Result<AttachedEntry, CheckError> {
+    pub(crate) fn launch(&self, path: &Path) -> Result<LaunchedEntry, CheckError> {
         let (read, single) = self.read(path)?;
         let whole = read.filter(|read| read.submission.is_whole());
         let (Some(read), true) = (whole, single.status == Status::Pass) else {
@@ -98,7 +93,7 @@ impl Judge {
         if !unmet.is_empty() {
             return Err(missing(format!("--require: {}", unmet.join("; "))));
         }
-        let (confined, ended) = host.sandbox.attach(&plan(&read), streams)?;
+        let (confined, pipes) = host.sandbox.launch(&plan(&read))?;
         let mut notes: Vec<String> = mistaken_file::hint(&read.submission).into_iter().collect();
         if !read.payload.fields.is_empty() {
             notes.push(
@@ -107,7 +102,7 @@ impl Judge {
                     .to_owned(),
             );
         }
-        Ok(AttachedEntry { confined, ended, notes })
+        Ok(LaunchedEntry { confined, pipes, notes })
     }
 
     fn host_for(&self, path: &Path, submission: &Submission, memory: Option<Bytes>) -> HostFor {

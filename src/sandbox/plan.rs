@@ -66,8 +66,8 @@ pub struct StartPlan {
     pub audit: Audit,
 }
 
-/// The streams that become an entry's standard input, output and error: the child's ends of pipes, or streams
-/// that are handed to it as they are, so that nothing is copied on the way.
+/// Standard input, output and error: those that become an entry's (the child's ends of pipes, or files that are gate4k's own), or the
+/// caller's, from and to which an entry's are copied.
 #[derive(Debug)]
 pub(crate) struct Streams {
     /// Its standard input.

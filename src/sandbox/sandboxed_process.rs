@@ -49,8 +49,8 @@ impl Sandbox {
         Sandbox { host: Arc::new(HostReady::new(host)), programs }
     }
 
-    /// Starts an entry on streams that the caller already has; the descriptor becomes readable when its
-    /// first process has ended.
+    /// Starts an entry on streams that the caller has made; the descriptor becomes readable when its first process has ended.
+    /// No stream may be a stranger's: the entry can change whatever file or terminal it is.
     ///
     /// # Errors
     /// As [`Launcher::launch`].

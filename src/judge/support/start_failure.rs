@@ -162,8 +162,7 @@ fn by_hand(word: &str, ask: Option<&Ask>) -> String {
         None => (String::new(), ""),
     };
     format!(
-        "start it by `gate4k run {ENTRY}` with its input from a pipe, as runners have it, send `uci`{set} and `isready`, and mend \
-         what ends it before `{word}`{or}"
+        "start it by `gate4k run {ENTRY}`, send `uci`{set} and `isready`, and mend what ends it before `{word}`{or}"
     )
 }
 
