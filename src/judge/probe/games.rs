@@ -62,7 +62,7 @@ const REFERENCE_CONTROL: TimeControl = TimeControl::Clock {
 const LONGEST: Ply = Ply(300);
 
 /// Where games begin, so that an engine without chance in it plays different ones.
-const OPENINGS: [&str; 8] = [
+pub(super) const OPENINGS: [&str; 8] = [
     "e2e4 e7e5 g1f3 b8c6",
     "d2d4 d7d5 c2c4 e7e6",
     "e2e4 c7c5 g1f3 d7d6",

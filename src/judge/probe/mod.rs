@@ -19,6 +19,7 @@ mod main_run;
 mod positions;
 #[cfg(test)]
 mod tests;
+mod watched_game;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -51,8 +51,10 @@ fn judge(evidence: &Evidence) -> Finding {
     if runs::engine(evidence).is_none() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let measured = evidence.runs.iter().filter_map(|run| run.idle_after_move);
-    let Some(after) = measured.max_by(|a, b| a.share().total_cmp(&b.share())) else {
+    let measured = || evidence.runs.iter().flat_map(|run| &run.idle_after_moves);
+    let busiest = measured().max_by(|a, b| a.share().total_cmp(&b.share()));
+    let settling = measured().map(|seen| seen.settling).max();
+    let Some((busiest, settling)) = busiest.zip(settling) else {
         let starved = |run: &Run| run.strained && run.ending.how != EndHow::ByItself;
         if evidence.of(Purpose::Idle).any(starved) {
             return Finding::undecided(
@@ -63,8 +65,10 @@ fn judge(evidence: &Evidence) -> Finding {
         }
         return one_answer::not_asked(RULE, evidence, "waiting after a bestmove");
     };
+    let after = IdleSeen { settling, ..*busiest };
     let before = evidence.runs.iter().filter_map(|run| run.idle_before_go).max_by(f64::total_cmp);
     decide(before, after, has_option(evidence))
+        .with("moments", measured().count())
         .with("settling_ms", after.settling.as_secs_f64() * 1e3)
         .with("watched_ms", after.watched.as_secs_f64() * 1e3)
         .with("used_ms", after.used.as_secs_f64() * 1e3)
@@ -149,7 +153,7 @@ mod tests {
     fn of(before: Option<f64>, used: u64, settling: u64, option: bool) -> Finding {
         let mut idle = testing::run(Purpose::Idle);
         let (settling, watched, used) = (ms(settling), ms(3_600), ms(used));
-        idle.idle_after_move = Some(IdleSeen { settling, watched, used, wanted: 0.0 });
+        idle.idle_after_moves = vec![IdleSeen { settling, watched, used, wanted: 0.0 }];
         if option {
             idle.options.push(DeclaredOption {
                 name: "Ponder".into(),

@@ -70,12 +70,13 @@ pub(crate) fn judge(
         return finding.with("asked", asked.len()).with("slowest_ms", slowest.as_secs_f64() * 1e3);
     };
     // An engine that lives without the option may end by it.
-    let set = ask.set.as_ref().map(|set| format!("{}, ", wording::shorten(set, 80)));
+    let sets = ask.set.iter().flat_map(|set| set.lines());
+    let set: String = sets.map(|set| format!("{}, ", wording::shorten(set, 80))).collect();
     let finding = Finding::fail(
         rule,
         format!(
             "`{}{}` was not answered with `{}` in {}: {}",
-            set.unwrap_or_default(),
+            set,
             exchange.sent,
             exchange.answer,
             runs::purpose(run),

@@ -106,7 +106,7 @@ pub(crate) fn commands_upto(run: &Run, index: usize) -> Vec<String> {
             Question::Quit => vec!["quit".to_owned()],
             Question::EndOfInput => Vec::new(),
         };
-        ask.set.iter().cloned().chain(asked)
+        ask.set.iter().flat_map(|set| set.lines()).map(str::to_owned).chain(asked)
     });
     run.before.iter().cloned().chain(own).collect()
 }
@@ -305,7 +305,9 @@ pub(crate) fn said_on_stderr(run: &Run, word: &str) -> bool {
 pub(crate) fn options_set(run: &Run, before: usize) -> Option<String> {
     let earlier = run.before.iter().filter(|line| line.starts_with("setoption "));
     let own = run.asks.iter().take(before).filter_map(|ask| ask.set.as_ref());
-    let sets: Vec<String> = earlier.chain(own).map(|set| wording::shorten(set, 160)).collect();
+    let own = own.flat_map(|set| set.lines());
+    let all = earlier.map(String::as_str).chain(own);
+    let sets: Vec<String> = all.map(|set| wording::shorten(set, 160)).collect();
     (!sets.is_empty()).then(|| format!("sent before: {}", wording::list(&sets, 6)))
 }
 
@@ -315,7 +317,8 @@ pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
     let mut lines: Vec<String> = options_set(run, from).into_iter().collect();
     for ask in run.asks.iter().take(upto + 1).skip(from) {
         let at = wording::secs(ask.at);
-        lines.extend(ask.set.iter().map(|set| format!("{at} > {}", wording::shorten(set, 160))));
+        let sets = ask.set.iter().flat_map(|set| set.lines());
+        lines.extend(sets.map(|set| format!("{at} > {}", wording::shorten(set, 160))));
         match &ask.question {
             Question::Uci => lines.push(format!("{at} > uci")),
             Question::IsReady => lines.push(format!("{at} > isready")),

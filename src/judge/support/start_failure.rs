@@ -156,7 +156,7 @@ fn by_hand(word: &str, ask: Option<&Ask>) -> String {
     let (set, or) = match ask.and_then(|ask| ask.set.as_deref()) {
         // It starts without the option that its configuration sets.
         Some(set) => (
-            format!(", `{}`", wording::shorten(set, 160)),
+            set.lines().map(|set| format!(", `{}`", wording::shorten(set, 160))).collect(),
             ", or take the option out of its configuration",
         ),
         None => (String::new(), ""),

@@ -152,8 +152,7 @@ pub(crate) fn evidence() -> Evidence {
     )];
     let mut idle = run(Purpose::Idle);
     idle.idle_before_go = Some(0.0);
-    idle.idle_after_move =
-        Some(IdleSeen { settling: ms(0), watched: ms(3_600), used: ms(0), wanted: 0.0 });
+    idle.idle_after_moves = vec![IdleSeen { watched: ms(3_600), ..IdleSeen::default() }];
     let mut clock = run(Purpose::Clock);
     let little = GoQuestion { left: Some(ms(5_000)), ..go("little", LISTED, 1) };
     clock.asks.push(ask(Question::Go(little), 9_000, 200, legal("e7e5")));

@@ -84,7 +84,7 @@ impl Answer {
 /// A question, its answer, and the time between.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ask {
-    /// The `setoption` that was sent with it, before `isready`.
+    /// The `setoption` that was sent with it, before `isready`; more than one is a line each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
     /// The question.

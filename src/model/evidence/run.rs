@@ -206,8 +206,8 @@ pub struct Run {
     /// CPU time that all its processes used or wanted while it waited for us before the first `go`, per second of
     /// waiting, once it rested or was seen not to; none where that was not measured, or could not be told.
     pub(crate) idle_before_go: Option<f64>,
-    /// After a `bestmove`, with `Ponder` switched off where the engine announced it.
-    pub(crate) idle_after_move: Option<IdleSeen>,
+    /// After moves in games, with `Ponder` switched off where the engine announced it.
+    pub(crate) idle_after_moves: Vec<IdleSeen>,
     /// On a faster host it might have gone otherwise: a limit ran out while something of it wanted a processor or a
     /// disk, it ended before it was asked to, or it gave a move that is none.
     pub(crate) strained: bool,
@@ -220,7 +220,7 @@ pub struct Run {
 
 /// The processor time of an engine while it waited for us after a `bestmove`, with all its processes, those that ended
 /// meanwhile included.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct IdleSeen {
     /// Processor time in the first seconds, in which it may wind down.
     #[serde(rename = "settling_ms", serialize_with = "millis")]

@@ -72,7 +72,7 @@ impl<S: LiveState> Session<S> {
     pub(crate) fn rest_after_move(&mut self, window: Duration, watch: RestWatch) {
         let inner = &mut self.inner;
         match rest::after_move(&mut inner.wire, &*inner.confined, window, watch) {
-            Some(RestAnswer::Seen(seen)) => inner.run.idle_after_move = Some(seen),
+            Some(RestAnswer::Seen(seen)) => inner.run.idle_after_moves.push(seen),
             Some(RestAnswer::Unclear) => inner.run.strained = true,
             None => {}
         }

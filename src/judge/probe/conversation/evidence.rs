@@ -46,8 +46,10 @@ impl Observer for ConversationRecord {
     const QUIET: Duration = Duration::from_secs(1);
     const FLOODS_END: bool = true;
 
-    fn sent(&mut self, line: &[u8]) {
-        self.transcript.sent(self.epoch.elapsed(), line);
+    fn sent(&mut self, text: &[u8]) {
+        for line in text.split(|byte| *byte == b'\n') {
+            self.transcript.sent(self.epoch.elapsed(), line);
+        }
     }
 
     fn received(&mut self, at: Instant, line: &[u8]) {
@@ -81,7 +83,9 @@ pub(super) struct Inner {
     /// The options of its configuration, each with its value.
     pub(super) configured: Vec<(String, String)>,
     pub(super) book_is_off: bool,
-    /// The `setoption` that goes with the next question.
+    /// True if the lines of a question are one write, as in a match.
+    pub(super) in_one_write: bool,
+    /// What sets options before the next question, a line each.
     pub(super) set: Option<String>,
     pub(super) infos: u32,
     pub(super) other: Option<String>,
@@ -138,6 +142,7 @@ impl Inner {
             turns: Vec::new(),
             configured: Vec::new(),
             book_is_off: false,
+            in_one_write: false,
             set: None,
             infos: 0,
             other: None,
@@ -160,7 +165,9 @@ impl Inner {
         self.other = None;
         self.last_info = None;
         let sent = Instant::now();
-        for line in lines {
+        let whole = lines.join("\n");
+        let writes = if self.in_one_write { &[&*whole][..] } else { lines };
+        for line in writes {
             let patience = (sent + self.limits.answer).saturating_duration_since(Instant::now());
             match self.wire.send(format!("{line}\n").as_bytes(), patience).1 {
                 Ok(()) => {}
@@ -278,6 +285,20 @@ impl Inner {
             (!switches_book_or_pondering(&own.kind, &own.name)).then(|| set.to_string())
         };
         self.configured.iter().filter_map(line).collect()
+    }
+
+    /// The lines that switch off a book and pondering.
+    pub(super) fn switches(&self) -> Vec<String> {
+        let run = &self.run;
+        let is_switch = |option: &&DeclaredOption| {
+            switches_book_or_pondering(&option.kind, &option.name)
+                || option.name.eq_ignore_ascii_case("ponder")
+                || run.book.option.as_ref() == Some(&option.name)
+        };
+        let off = |option: &DeclaredOption| {
+            UciCommand::SetOption { name: &option.name, value: Some("false") }.to_string()
+        };
+        run.options.iter().filter(is_switch).map(off).collect()
     }
 
     pub(super) fn record(

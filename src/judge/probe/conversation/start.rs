@@ -165,4 +165,30 @@ impl Session<Identified> {
             }
         }
     }
+
+    /// The same as a match has it: whatever is set, `false` for each switch of a book or of pondering among it (rule 0.1), goes with one
+    /// `isready`. From here on all lines of a question are one write, as there.
+    ///
+    /// # Errors
+    /// The ended conversation, where it was not answered.
+    pub(crate) fn ready_for_a_match(mut self) -> Step<Ready> {
+        let inner = &mut self.inner;
+        let sets = [inner.sets(), inner.switches()].concat();
+        inner.book_is_off = inner.run.book.option.is_some();
+        inner.in_one_write = true;
+        let each: Vec<String> =
+            sets.iter().map(|set| escape(set.as_bytes(), MOST_OF_A_SET)).collect();
+        inner.set = (!each.is_empty()).then(|| each.join("\n"));
+        let isready = UciCommand::IsReady.to_string();
+        let lines: Vec<&str> = sets.iter().map(String::as_str).chain([&*isready]).collect();
+        let deadline = inner.started + inner.limits.startup;
+        match inner.ask(Question::IsReady, &lines, deadline, &Reply::ReadyOk) {
+            Ok(at) => {
+                inner.run.readyok = Some(inner.since_start(at));
+                inner.confined.start_is_over();
+                Ok(self.becomes())
+            }
+            Err(()) => Err(self.over()),
+        }
+    }
 }

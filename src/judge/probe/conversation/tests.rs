@@ -357,7 +357,7 @@ fn a_waiting_engine_is_looked_at_until_it_rests_or_has_worked() {
         ready.rest_before_go(window);
         ready.rest_after_move(window, watch);
         let run = ready.quit().finish();
-        (run.idle_before_go.unwrap(), run.idle_after_move.unwrap())
+        (run.idle_before_go.unwrap(), run.idle_after_moves[0])
     };
     let (before, after) = look(0.0, RestWatch::Whole);
     assert!(before < 0.2 && after.used.is_zero() && after.settling.is_zero(), "{before} {after:?}");
