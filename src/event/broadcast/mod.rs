@@ -54,7 +54,7 @@ impl fmt::Display for GameKey {
 }
 
 /// A game as far as it has been played.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct BroadcastGame {
     /// The record of its beginning.
     pub(crate) started: GameStarted,
@@ -161,7 +161,7 @@ pub(crate) struct StageTable {
 }
 
 /// An event as far as it has been played.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Broadcast {
     /// Its state.
     pub(crate) ledger: Ledger,
