@@ -277,7 +277,7 @@ impl FieldBuilder {
     }
 
     /// Gives an engine a row, whether or not it has games.
-    pub fn enter(&mut self, engine: &ListedPlayer) {
+    pub(crate) fn enter(&mut self, engine: &ListedPlayer) {
         self.engine(engine);
     }
 

@@ -165,12 +165,12 @@ impl StageState {
     }
 
     /// True if an engine was withdrawn from it.
-    pub fn has_withdrawn(&self, name: &str) -> bool {
+    pub(crate) fn has_withdrawn(&self, name: &str) -> bool {
         self.withdrawn.iter().any(|(engine, _)| engine == name)
     }
 
     /// The engine in the game of a place that has been withdrawn since.
-    pub fn withdrawn_from(&self, at: RoundGame) -> Option<&str> {
+    pub(crate) fn withdrawn_from(&self, at: RoundGame) -> Option<&str> {
         let game = self.past.games.get(&at)?;
         let mut both = [game.white, game.black].into_iter();
         let name = both.find_map(|seat| {
@@ -185,7 +185,7 @@ impl StageState {
     }
 
     /// Returns the same without more engines that play no more.
-    pub fn past_without(&self, out: &BTreeSet<String>) -> StageHistory {
+    pub(crate) fn past_without(&self, out: &BTreeSet<String>) -> StageHistory {
         let mut past = self.past.clone();
         past.out.extend(out.iter().map(|name| (self.seat(name), 0)));
         past
@@ -469,7 +469,7 @@ impl Ledger {
     }
 
     /// The games of a stage that were struck out and the engines that were withdrawn in it, in words.
-    pub fn annulled_in(&self, stage: usize) -> Vec<String> {
+    pub(crate) fn annulled_in(&self, stage: usize) -> Vec<String> {
         let annulled = self.annulled.iter().filter(|one| one.stage == stage);
         let withdrawn = self.withdrawn.iter().filter(|one| one.stage == stage);
         annulled.map(Annulled::in_words).chain(withdrawn.map(Withdrawn::in_words)).collect()

@@ -21,7 +21,7 @@ impl Stage {
     /// The first tie that keeps the stage from being over: one across the last place that goes on, or between places of
     /// which a later stage needs the order. Where nothing follows, one on any place that counts, unless the rules let
     /// engines share it (Swiss, rule 3.5).
-    pub fn open_tie(&self, standings: &Standings, ranking: &Ranking) -> Option<Vec<String>> {
+    pub(crate) fn open_tie(&self, standings: &Standings, ranking: &Ranking) -> Option<Vec<String>> {
         let mut place = 0;
         for group in playing(standings, ranking) {
             let last = place + group.len();

@@ -101,7 +101,7 @@ impl StageHistory {
     }
 
     /// True if a round is paired with a seat.
-    pub fn is_paired(&self, seat: Seat, round: u32) -> bool {
+    pub(crate) fn is_paired(&self, seat: Seat, round: u32) -> bool {
         self.out.iter().all(|(out, first)| *out != seat || round < *first)
     }
 

@@ -33,7 +33,8 @@ use crate::files::write::folder_of;
 pub(crate) use chain::RecordChain;
 pub use error::JournalError;
 pub use record::JournalRecord;
-pub use repair::{Repaired, repair, repair_of};
+pub(crate) use repair::repair_of;
+pub use repair::{Repaired, repair};
 
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;

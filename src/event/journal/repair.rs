@@ -33,7 +33,7 @@ pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
 ///
 /// # Errors
 /// As for [`repair`].
-pub fn repair_of<R: JournalKind>(path: &Path) -> Result<Option<Repaired>, JournalError> {
+pub(crate) fn repair_of<R: JournalKind>(path: &Path) -> Result<Option<Repaired>, JournalError> {
     let read = |source| JournalError::Read { path: path.to_owned(), source };
     let opened =
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);

@@ -75,7 +75,7 @@ impl Withdrawn {
     }
 
     /// In a line.
-    pub fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         let then = match (self.played, self.walkover()) {
             (WithdrawnGames::Annulled, _) => {
                 "; its games in this stage count for nobody".to_owned()

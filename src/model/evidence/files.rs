@@ -37,7 +37,7 @@ pub enum OpenerCode {
 
 impl Opener {
     /// The loader, in a process without code of the entry's own.
-    pub const LOADER: Opener = Opener { by: OpenerCode::Loader, beside_own_code: false };
+    pub(crate) const LOADER: Opener = Opener { by: OpenerCode::Loader, beside_own_code: false };
 }
 
 /// One opening of a file, seen until the last `readyok` of the start.

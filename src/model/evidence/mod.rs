@@ -25,9 +25,9 @@ pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
 pub use refusals::{Denial, FatalSignal, RecordPart, Refusal, Resource};
 pub use run::{
-    BookSeen, DeclaredOption, EndHow, IdleSeen, LEAST_LEFT, LONG_GAME, LaunchFailure, Purpose, Run,
-    RunEnding, Shell,
+    BookSeen, DeclaredOption, EndHow, IdleSeen, LaunchFailure, Purpose, Run, RunEnding, Shell,
 };
+pub(crate) use run::{LEAST_LEFT, LONG_GAME};
 pub use why_illegal::{MoveFault, WhyIllegal};
 
 /// Everything the running rules judge.

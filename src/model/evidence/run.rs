@@ -50,10 +50,10 @@ pub enum Purpose {
 }
 
 /// The least time that an engine which minds its clock ever has left in the event, with an increment of as much a move.
-pub const LEAST_LEFT: Duration = Duration::from_secs(3);
+pub(crate) const LEAST_LEFT: Duration = Duration::from_secs(3);
 
 /// The list of moves that rule `long-game` asks of every engine: the longest of 1,148 games of real 4k events.
-pub const LONG_GAME: Ply = Ply(340);
+pub(crate) const LONG_GAME: Ply = Ply(340);
 
 impl Purpose {
     /// True if no more is asked than the rules demand, so that a fault can reject the entry; all else can only add

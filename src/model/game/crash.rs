@@ -106,7 +106,7 @@ impl GameCrash {
 const WORD: usize = 400;
 
 /// The words of a command as a shell takes them.
-pub fn shell_words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn shell_words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+=:,@%".contains(c);
     let word = |word: &str| match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

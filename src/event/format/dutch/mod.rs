@@ -110,7 +110,7 @@ impl Dutch {
     }
 
     /// White and Black of any two that meet in a later round than the first.
-    pub fn colored(
+    pub(crate) fn colored(
         &self,
         seats: usize,
         past: &StageHistory,
