@@ -50,6 +50,7 @@ mod replay_question;
 mod replayed;
 mod reports;
 mod run;
+mod run_streams;
 mod sandbox;
 mod seasons;
 mod slurm;
@@ -70,7 +71,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 45] = [
+    let modules: [fn() -> Vec<Test>; 46] = [
         handbook::tests,
         upgraded::tests,
         check_shards::tests,
@@ -88,6 +89,7 @@ fn all() -> impl Iterator<Item = Test> {
         match_::tests,
         killed::tests,
         run::tests,
+        run_streams::tests,
         sandbox::tests,
         replay_question::tests,
         replayed::tests,

@@ -1,8 +1,7 @@
 //! Judged and played, an entry finds the same world: nothing that it can ask tells one start from another.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -45,22 +44,18 @@ fn every_start_looks_the_same_from_inside() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("entry");
     super::write_program(&path, &entry);
-    let (mut error, writer) = std::io::pipe().unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gate4k"))
-        .arg("run")
-        .arg(&path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(OwnedFd::from(writer))
-        .spawn()
-        .unwrap();
-    let mut run = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut run).unwrap();
-    child.wait().unwrap();
-    let mut said = String::new();
-    error.read_to_string(&mut said).unwrap();
-    assert!(run.contains("net b701"), "{run} {said}");
-    same(&probed, &run);
+    // Whatever the caller's own streams are: pipes, or a device and files.
+    let run = |command: &mut Command| command.arg("run").arg(&path).output().unwrap();
+    let gate4k = || Command::new(env!("CARGO_BIN_EXE_gate4k"));
+    let piped = run(gate4k().stdin(Stdio::piped()));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(text(&piped.stdout).contains("net b701"), "{piped:?}");
+    same(&probed, &text(&piped.stdout));
+    let file = |name: &str| std::fs::File::create(dir.path().join(name)).unwrap();
+    let mut child = gate4k();
+    child.stdin(Stdio::null()).stdout(file("out")).stderr(file("err"));
+    assert!(child.arg("run").arg(&path).status().unwrap().code().is_some());
+    same(&probed, &std::fs::read_to_string(dir.path().join("out")).unwrap());
 }
 
 /// A check of this entry with two games, and the statuses of its findings by their rules.
