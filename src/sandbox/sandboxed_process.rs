@@ -162,7 +162,7 @@ impl Confined for SandboxedProcess {
 
     fn cpu_times(&self) -> CpuTimes {
         let (ended, live) = self.shared.processor_times();
-        CpuTimes::of(ended, live)
+        CpuTimes::of(ended, self.shared.tracers_work(), live)
     }
 
     fn waits_for_input(&self) -> bool {

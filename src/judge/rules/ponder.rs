@@ -18,6 +18,9 @@ const RULE: RuleId = RuleId::Ponder;
 const MORE: f64 = 0.25;
 /// Processor time that tells, where a crowded host gave it less than its share of the time in which it was watched.
 const TELLS: Duration = Duration::from_millis(900);
+/// The least part of its processor time that the kernel works in a loop that waits for input: each turn of one is a call.
+/// docs/decisions/016 has what real loops show; a search has next to nothing.
+const CALLS: f64 = 0.05;
 /// A winding down that asks for a remark.
 const LONG: Duration = Duration::from_millis(500);
 
@@ -68,10 +71,10 @@ fn judge(evidence: &Evidence) -> Finding {
     let after = IdleSeen { settling, ..*busiest };
     let before = evidence.runs.iter().filter_map(|run| run.idle_before_go).max_by(f64::total_cmp);
     decide(before, after, has_option(evidence))
-        .with("moments", measured().count())
         .with("settling_ms", after.settling.as_secs_f64() * 1e3)
         .with("watched_ms", after.watched.as_secs_f64() * 1e3)
         .with("used_ms", after.used.as_secs_f64() * 1e3)
+        .with("system_ms", after.system.as_secs_f64() * 1e3)
         .with("before_go", before)
         .with("option", has_option(evidence))
 }
@@ -109,11 +112,7 @@ fn decide(before: Option<f64>, after: IdleSeen, option: bool) -> Finding {
     };
     let rested = format!("{} of a processor before its first go", percent(before));
     if share - before <= MORE {
-        return Finding::advice(
-            RULE,
-            format!("it uses {figure}, and {rested}: it waits in a loop, which is no pondering"),
-        )
-        .help("wait for input in a blocking read: a loop takes the processor from the opponent");
+        return as_before(&figure, &rested, &after);
     }
     if option {
         Finding::fail(
@@ -128,6 +127,30 @@ fn decide(before: Option<f64>, after: IdleSeen, option: bool) -> Finding {
         )
         .help("stop searching at the bestmove; or announce `option name Ponder type check default false`, and obey it")
     }
+}
+
+/// One that uses as much before its first `go`: it waits in a loop, or has searched since it started.
+fn as_before(figure: &str, rested: &str, after: &IdleSeen) -> Finding {
+    let calls = after.system.as_secs_f64() / after.used.as_secs_f64().max(f64::EPSILON);
+    if calls >= CALLS {
+        return Finding::advice(
+            RULE,
+            format!("it uses {figure}, and {rested}: it waits in a loop, which is no pondering"),
+        )
+        .help("wait for input in a blocking read: a loop takes the processor from the opponent");
+    }
+    Finding::undecided(
+        RULE,
+        format!(
+            "it uses {figure}, and {rested}, {} of it in calls of the system: a loop that asks for input makes calls all \
+             the while, so this is a loop that asks for nothing, or a search that never ends, and nobody can tell which from here",
+            percent(calls)
+        ),
+    )
+    .help(
+        "while the opponent thinks, let every thread wait in a read that blocks, in a poll with a timeout other than zero, or at a \
+         lock; else the organisers have to look at its source, and may waive the rule (7.8)",
+    )
 }
 
 /// True if the engine announced the option.
@@ -151,9 +174,18 @@ mod tests {
     use crate::model::verdict::Status;
 
     fn of(before: Option<f64>, used: u64, settling: u64, option: bool) -> Finding {
-        let mut idle = testing::run(Purpose::Idle);
+        // As much of it is the kernel's as of a loop in Python.
         let (settling, watched, used) = (ms(settling), ms(3_600), ms(used));
-        idle.idle_after_moves = vec![IdleSeen { settling, watched, used, wanted: 0.0 }];
+        of_moments(
+            before,
+            option,
+            &[IdleSeen { settling, watched, used, system: used / 4, wanted: 0.0 }],
+        )
+    }
+
+    fn of_moments(before: Option<f64>, option: bool, moments: &[IdleSeen]) -> Finding {
+        let mut idle = testing::run(Purpose::Idle);
+        idle.idle_after_moves = moments.to_vec();
         if option {
             idle.options.push(DeclaredOption {
                 name: "Ponder".into(),
@@ -182,6 +214,43 @@ mod tests {
     }
 
     #[test]
+    fn only_a_loop_that_makes_calls_is_excused() {
+        let with_calls = |system: u64| {
+            let seen = IdleSeen {
+                settling: ms(2_400),
+                watched: ms(3_600),
+                used: ms(3_600),
+                system: ms(system),
+                wanted: 0.0,
+            };
+            of_moments(Some(1.0), false, &[seen])
+        };
+        assert_eq!(with_calls(1_800).status, Status::Advice);
+        assert_eq!(with_calls(400).status, Status::Advice);
+        let searches = with_calls(20);
+        assert_eq!(searches.status, Status::Undecided);
+        assert!(searches.summary.contains("1% of it in calls"), "{}", searches.summary);
+        assert!(searches.evidence.contains_key("system_ms"));
+    }
+
+    #[test]
+    fn each_moment_counts_in_which_it_was_watched() {
+        let seen = |settling: u64, used: u64| IdleSeen {
+            settling: ms(settling),
+            watched: ms(3_600),
+            used: ms(used),
+            ..IdleSeen::default()
+        };
+        let (rests, ponders) = (seen(0, 10), seen(0, 3_500));
+        for moments in [[rests, ponders], [ponders, rests]] {
+            assert_eq!(of_moments(Some(0.0), false, &moments).status, Status::Fail);
+        }
+        let winds_down = of_moments(Some(0.0), false, &[rests, seen(900, 0)]);
+        assert_eq!(winds_down.status, Status::Advice);
+        assert_eq!(of_moments(Some(0.0), false, &[rests, rests]).status, Status::Pass);
+    }
+
+    #[test]
     fn one_that_begins_late_or_works_by_half_ponders() {
         assert_eq!(of(Some(0.0), 1_500, 0, false).status, Status::Fail);
         assert_eq!(of(Some(0.0), 1_100, 300, false).status, Status::Fail);
@@ -193,6 +262,7 @@ mod tests {
             settling: ms(900),
             watched: ms(9_000),
             used: ms(used),
+            system: ms(used) / 4,
             wanted,
         };
         assert_eq!(decide(Some(0.0), seen(950, 0.97), false).status, Status::Fail);

@@ -231,6 +231,9 @@ pub struct IdleSeen {
     /// Processor time in that.
     #[serde(rename = "used_ms", serialize_with = "millis")]
     pub(crate) used: Duration,
+    /// The part of that in which the kernel worked for its calls, or the tracer did.
+    #[serde(rename = "system_ms", serialize_with = "millis")]
+    pub(crate) system: Duration,
     /// The part of the looks in that at which something of it was at work, or waited for a processor.
     pub(crate) wanted: f64,
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::time::{ClockId, clock_gettime};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, SysconfVar, sysconf};
 
 /// The most that is read of a file of /proc: maps of a process with thousands of mappings.
 const MOST: u64 = 16 << 20;
@@ -158,6 +158,37 @@ pub(in crate::sandbox) fn processor_time(process: i32) -> Option<Duration> {
 pub(in crate::sandbox) fn killed_for_memory(counts: &str) -> u64 {
     let count = counts.lines().find_map(|line| line.strip_prefix("oom_kill "));
     count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
+/// The processor time of a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::sandbox) struct Ran {
+    /// As [`processor_time`] has it.
+    pub(in crate::sandbox) all: Duration,
+    /// The part of it in which the kernel worked, mostly for its calls: to a clock tick, by samples.
+    pub(in crate::sandbox) system: Duration,
+}
+
+impl std::ops::AddAssign for Ran {
+    fn add_assign(&mut self, other: Ran) {
+        self.all += other.all;
+        self.system += other.system;
+    }
+}
+
+/// The processor time of a process, and the kernel's part of it.
+pub(in crate::sandbox) fn ran(process: i32) -> Option<Ran> {
+    let all = processor_time(process)?;
+    Some(Ran { all, system: system_time(process).unwrap_or_default() })
+}
+
+/// `stime` of proc_pid_stat(5), which is that of all threads.
+fn system_time(process: i32) -> Option<Duration> {
+    /// Behind the name, where the numbers of the fields are plain.
+    const STIME: usize = 15 - 3;
+    let ticks: u32 = after_name(&text(process, "stat").ok()?)?.nth(STIME)?.parse().ok()?;
+    let second = sysconf(SysconfVar::CLK_TCK).ok()??;
+    Some(Duration::from_secs(1) * ticks / u32::try_from(second).ok()?.max(1))
 }
 
 /// True if every thread of these processes sleeps, and one of them in a read of descriptor 0 (proc_pid_syscall(5)).
@@ -480,6 +511,18 @@ mod tests {
         assert_eq!(at(CHANGES.lock().unwrap().as_ptr() as u64), None, "a copy");
         assert_eq!(at(Box::new(7u64).as_ref() as *const u64 as u64), None, "no file");
         assert_eq!(at(8), None, "nothing");
+    }
+
+    #[test]
+    fn calls_are_system_time_and_sums_are_not() {
+        let me = std::process::id() as i32;
+        let before = ran(me).unwrap();
+        // Until it has really had the processor for so long, however many want it; other tests may run beside it.
+        let until = |enough: &dyn Fn(Ran) -> bool| while !enough(ran(me).unwrap()) {};
+        let wanted = Duration::from_millis(50);
+        until(&|now| now.system >= before.system + wanted);
+        let after = ran(me).unwrap();
+        assert!(after.all - before.all >= after.system - before.system, "{before:?} {after:?}");
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //!
 //! The kernel tells how long a thread waited for a processor only once it gets one. So its state is kept as well: one
 //! that is starved has used nothing, and does not rest.
+//!
+//! An entry can make its tracer work in its place, by calls at which it is stopped: that thread's time counts with its own.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::sandbox::inspect::process;
+use crate::sandbox::inspect::process::{self, Ran};
 
 /// Threads that are looked at: of thousands that sleep, some tell for all, and a look must not take long.
 const MOST_THREADS: usize = 512;
@@ -19,14 +21,17 @@ const MOST_THREADS: usize = 512;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
     /// On a processor: processes that have ended.
-    ended: Duration,
+    ended: Ran,
+    /// On a processor: the thread that traces them, for them; and whether it is at work for them.
+    tracer: Duration,
+    is_traced: bool,
     processes: BTreeMap<i32, Used>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Used {
     /// On a processor, all its threads.
-    ran: Duration,
+    ran: Ran,
     threads: BTreeMap<i32, Thread>,
 }
 
@@ -39,16 +44,20 @@ struct Thread {
 }
 
 impl CpuTimes {
-    /// The time of processes that have ended, and of those that live, whose threads are looked at.
+    /// The time of processes that have ended, of their tracer, and of those that live, whose threads are looked at.
     #[must_use]
-    pub(crate) fn of(ended: Duration, live: Vec<(i32, Duration)>) -> CpuTimes {
+    pub(in crate::sandbox) fn of(
+        ended: Ran,
+        (tracer, is_traced): (Duration, bool),
+        live: Vec<(i32, Ran)>,
+    ) -> CpuTimes {
         let mut room = MOST_THREADS;
         let seen = |(pid, ran)| {
             let threads = threads(pid, room);
             room -= threads.len();
             (pid, Used { ran, threads })
         };
-        CpuTimes { ended, processes: live.into_iter().map(seen).collect() }
+        CpuTimes { ended, tracer, is_traced, processes: live.into_iter().map(seen).collect() }
     }
 
     /// The time since an earlier look that was spent on a processor or waiting for one: a busy engine is busy on a
@@ -71,15 +80,27 @@ impl CpuTimes {
         self.computed().saturating_sub(earlier.computed())
     }
 
-    /// True if any thread ran, or could have, or waited for a disk. One that is stopped rests.
+    /// The part of that in which the kernel worked, or the tracer, which works for calls alone.
+    #[must_use]
+    pub(crate) fn system_since(&self, earlier: &CpuTimes) -> Duration {
+        self.system().saturating_sub(earlier.system())
+    }
+
+    /// True if any thread ran, or could have, or waited for a disk or for its tracer's work. One that is stopped rests.
     #[must_use]
     pub(crate) fn any_at_work(&self) -> bool {
         let mut threads = self.processes.values().flat_map(|used| used.threads.values());
-        threads.any(|thread| matches!(thread.state, Some('R' | 'D')))
+        self.is_traced || threads.any(|thread| matches!(thread.state, Some('R' | 'D')))
     }
 
     fn computed(&self) -> Duration {
-        self.ended + self.processes.values().map(|used| used.ran).sum::<Duration>()
+        let live = self.processes.values().map(|used| used.ran.all);
+        self.ended.all + self.tracer + live.sum::<Duration>()
+    }
+
+    fn system(&self) -> Duration {
+        let live = self.processes.values().map(|used| used.ran.system);
+        self.ended.system + self.tracer + live.sum::<Duration>()
     }
 }
 
@@ -110,8 +131,9 @@ impl CpuTimes {
     /// The same, in this state, having run for so long and been queued for so long.
     pub(crate) fn one_in(state: char, ran: Duration, queued: Duration) -> CpuTimes {
         let thread = Thread { queued, state: Some(state) };
+        let ran = Ran { all: ran, system: Duration::ZERO };
         let used = Used { threads: BTreeMap::from([(1, thread)]), ran };
-        CpuTimes { ended: Duration::ZERO, processes: BTreeMap::from([(1, used)]) }
+        CpuTimes { processes: BTreeMap::from([(1, used)]), ..CpuTimes::default() }
     }
 }
 
@@ -122,9 +144,33 @@ mod tests {
     use super::*;
 
     fn at(ended: u64, processes: &[(i32, u64)]) -> CpuTimes {
-        let used = |ms| Used { ran: Duration::from_millis(ms), ..Used::default() };
+        let used = |ms| Used { ran: ran(ms, 0), ..Used::default() };
         let processes = processes.iter().map(|(id, ms)| (*id, used(*ms))).collect();
-        CpuTimes { ended: Duration::from_millis(ended), processes }
+        CpuTimes { ended: ran(ended, 0), processes, ..CpuTimes::default() }
+    }
+
+    fn ran(all: u64, system: u64) -> Ran {
+        Ran { all: Duration::from_millis(all), system: Duration::from_millis(system) }
+    }
+
+    #[test]
+    fn what_the_tracer_works_for_an_entry_is_the_entrys_and_no_search() {
+        let ms = Duration::from_millis;
+        let times = |tracer: u64, all: u64, system: u64| {
+            let used = Used { ran: ran(all, system), ..Used::default() };
+            CpuTimes {
+                ended: ran(70, 50),
+                tracer: ms(tracer),
+                is_traced: tracer > 300,
+                processes: BTreeMap::from([(7, used)]),
+            }
+        };
+        // All of the start is before.
+        let (before, after) = (times(300, 400, 90), times(1300, 450, 120));
+        assert_eq!(after.computed_since(&before), ms(1050));
+        assert_eq!(after.system_since(&before), ms(1030));
+        assert_eq!(before.system_since(&after), ms(0));
+        assert!(after.any_at_work() && !before.any_at_work());
     }
 
     #[test]
@@ -152,8 +198,13 @@ mod tests {
     #[test]
     fn this_process_computes_while_it_computes() {
         let me = std::process::id() as i32;
-        let look =
-            || CpuTimes::of(Duration::ZERO, vec![(me, process::processor_time(me).unwrap())]);
+        let look = || {
+            CpuTimes::of(
+                Ran::default(),
+                (Duration::ZERO, false),
+                vec![(me, process::ran(me).unwrap())],
+            )
+        };
         let before = look();
         // Until it has really had the processor for so long, however many want it.
         let spent = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());

@@ -7,12 +7,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
 
 use crate::model::evidence::ExitHow;
 use crate::model::units::Bytes;
 use crate::sandbox::child;
-use crate::sandbox::inspect::process;
+use crate::sandbox::inspect::process::{self, Ran};
 
 /// The state of one confined tree.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(in crate::sandbox) struct TreeState {
     stuck: AtomicBool,
     /// Since when the tracer's thread has been busy with one event, in milliseconds since `made`, plus one; zero while it waits.
     busy_since: AtomicU64,
+    /// Processor time of that thread up to its last event, in nanoseconds.
+    worked: AtomicU64,
     made: Instant,
     /// True if large mappings are made without reserving memory for them.
     lazy_memory: bool,
@@ -41,7 +44,7 @@ struct SharedState {
     /// Those of them that a signal has stopped, and nothing has made go on.
     stopped: BTreeSet<i32>,
     /// Processor time of those that have ended.
-    spent: Duration,
+    spent: Ran,
     /// The entry's own number, and how it ended.
     entry: Option<i32>,
     first: Option<ExitHow>,
@@ -88,6 +91,7 @@ impl TreeState {
             killing: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
             busy_since: AtomicU64::new(0),
+            worked: AtomicU64::new(0),
             made: Instant::now(),
             lazy_memory,
         }
@@ -101,7 +105,13 @@ impl TreeState {
     pub(in crate::sandbox) fn busy(&self) -> Busy<'_> {
         let now = self.made.elapsed().as_millis() as u64 + 1;
         self.busy_since.store(now, Ordering::Relaxed);
-        Busy(&self.busy_since)
+        Busy(self)
+    }
+
+    /// The processor time that the tracer's thread has used for the entry, and whether it is at work for it.
+    pub(in crate::sandbox) fn tracers_work(&self) -> (Duration, bool) {
+        let worked = Duration::from_nanos(self.worked.load(Ordering::Relaxed));
+        (worked, self.busy_since.load(Ordering::Relaxed) != 0)
     }
 
     /// The time for which the tracer's thread has been busy with one event.
@@ -194,18 +204,18 @@ impl TreeState {
         let mut state = self.lock();
         state.stopped.remove(&pid);
         if state.live.remove(&pid) {
-            let spent = process::processor_time(pid).unwrap_or_default();
+            let spent = process::ran(pid).unwrap_or_default();
             state.spent += spent;
             let mut all = all_trees();
             all.live.remove(&pid);
-            all.spent += spent;
+            all.spent += spent.all;
         }
     }
 
     /// The processor time of all processes that have ended, and of each that lives, at one moment.
-    pub(in crate::sandbox) fn processor_times(&self) -> (Duration, Vec<(i32, Duration)>) {
+    pub(in crate::sandbox) fn processor_times(&self) -> (Ran, Vec<(i32, Ran)>) {
         let state = self.lock();
-        let of = |pid: &i32| Some((*pid, process::processor_time(*pid)?));
+        let of = |pid: &i32| Some((*pid, process::ran(*pid)?));
         (state.spent, state.live.iter().filter_map(of).collect())
     }
 
@@ -303,10 +313,15 @@ impl TreeState {
 }
 
 /// Held by the tracer's thread while it is busy with one event.
-pub(in crate::sandbox) struct Busy<'a>(&'a AtomicU64);
+pub(in crate::sandbox) struct Busy<'a>(&'a TreeState);
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        self.0.store(0, Ordering::Relaxed);
+        // On the tracer's own thread, so it is that thread's clock.
+        if let Ok(worked) = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID) {
+            let worked = Duration::from(worked).as_nanos() as u64;
+            self.0.worked.store(worked, Ordering::Relaxed);
+        }
+        self.0.busy_since.store(0, Ordering::Relaxed);
     }
 }

@@ -116,6 +116,7 @@ struct Window {
     first: CpuTimes,
     passed: Duration,
     used: Duration,
+    system: Duration,
     looks: u32,
     /// Looks at which something of it was at work.
     at_work: u32,
@@ -133,8 +134,8 @@ impl Window {
     }
 
     fn begin(first: CpuTimes) -> Window {
-        let (passed, used) = (Duration::ZERO, Duration::ZERO);
-        Window { began: Instant::now(), first, passed, used, looks: 0, at_work: 0 }
+        let [passed, used, system] = [Duration::ZERO; 3];
+        Window { began: Instant::now(), first, passed, used, system, looks: 0, at_work: 0 }
     }
 
     /// Waits for so long, or longer; none when the engine's first process ends.
@@ -159,12 +160,19 @@ impl Window {
     fn look(&mut self, now: &CpuTimes, passed: Duration) {
         self.passed = passed;
         self.used = now.computed_since(&self.first);
+        self.system = now.system_since(&self.first);
         self.looks += 1;
         self.at_work += u32::from(now.any_at_work());
     }
 
     fn seen(&self, settling: Duration) -> IdleSeen {
-        IdleSeen { settling, watched: self.passed, used: self.used, wanted: self.wanted() }
+        IdleSeen {
+            settling,
+            watched: self.passed,
+            used: self.used,
+            system: self.system,
+            wanted: self.wanted(),
+        }
     }
 
     fn share(&self) -> f64 {
