@@ -34,8 +34,8 @@ const STDERR_TAIL: usize = 4096;
 
 /// Takes part in a conversation without a word: it may keep a record of it.
 pub(crate) trait Observer {
-    /// The first process has ended but something holds its output open: after so long without a byte it counts
-    /// as closed.
+    /// The first process has ended but something holds its output open: after so long without a byte, and without a
+    /// question, it counts as closed.
     const QUIET: Duration = Duration::ZERO;
     /// True if a flood ends the conversation. Else lines that are too long are passed over, and the deadline
     /// bounds the rest.
@@ -400,7 +400,9 @@ impl<O: Observer> Wire<O> {
 
     fn wait_for_output(&mut self, deadline: Instant) -> Result<(), Silence> {
         loop {
-            let quiet = self.ended_at.map(|at| at.max(self.read_at) + O::QUIET);
+            // One whose first process has ended may still answer by another, and is given time for each question.
+            let asked = self.asked.unwrap_or(self.read_at);
+            let quiet = self.ended_at.map(|at| at.max(self.read_at).max(asked) + O::QUIET);
             let ready = self.poll(quiet.map_or(deadline, |quiet| quiet.min(deadline)), false)?;
             // Output before the end: a move that was said is a move.
             if ready.output {

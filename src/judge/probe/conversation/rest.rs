@@ -55,7 +55,7 @@ pub(crate) enum RestWatch {
 }
 
 /// An engine that waits for its first `go`: the share of a processor that it used or wanted in the window in which it
-/// rested, or in the last; none when its first process ends.
+/// rested, or in the last; none when all of it has ended.
 pub(super) fn before_go(
     wire: &mut Wire<ConversationRecord>,
     confined: &dyn Confined,
@@ -72,7 +72,7 @@ pub(super) fn before_go(
     Some(RestAnswer::Unclear)
 }
 
-/// An engine that has moved: first it may wind down, then it is watched; none when its first process ends.
+/// An engine that has moved: first it may wind down, then it is watched; none when all of it has ended.
 pub(super) fn after_move(
     wire: &mut Wire<ConversationRecord>,
     confined: &dyn Confined,
@@ -138,7 +138,7 @@ impl Window {
         Window { began: Instant::now(), first, passed, used, system, looks: 0, at_work: 0 }
     }
 
-    /// Waits for so long, or longer; none when the engine's first process ends.
+    /// Waits for so long, or longer; none when all of the engine has ended: where its first process has, others may play on.
     fn go_on(
         &mut self,
         wire: &mut Wire<ConversationRecord>,
@@ -148,9 +148,13 @@ impl Window {
         let (end, looks) = (self.passed + length, self.looks + LOOKS / 2);
         // Where we are starved ourselves a window is longer, not made of fewer looks.
         while self.passed < end || self.looks < looks {
-            wire.idle(Instant::now() + length / LOOKS);
+            let next = Instant::now() + length / LOOKS;
+            wire.idle(next);
             if wire.has_ended() {
-                return None;
+                wire.drain();
+                if confined.wait_empty(next) {
+                    return None;
+                }
             }
             self.look(&confined.cpu_times(), self.began.elapsed());
         }

@@ -130,6 +130,54 @@ fn options_of_the_configuration_are_set_before_the_start_is_over() {
 }
 
 #[test]
+fn for_a_match_all_is_set_at_once_and_what_is_on_by_default_is_off() {
+    let puppets = Puppets::new(|_| PuppetAct::Say("info string book move\nbestmove e2e4".into()))
+        .greeting(
+            "option name Hash type spin\noption name OwnBook type check default true\n\
+             option name Ponder type check default true",
+        );
+    let options = [("hash", "64"), ("Own Book", "true")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let started = start(&puppets, "", limits()).configured(&options);
+    let ready = started.uci().unwrap().ready_for_a_match().unwrap();
+    let run = go_from_start(ready.new_game().unwrap()).finish();
+    assert_eq!(
+        crate::judge::support::runs::commands(&run)[..6],
+        [
+            "uci",
+            "setoption name Hash value 64",
+            "setoption name OwnBook value false",
+            "setoption name Ponder value false",
+            "isready",
+            "ucinewgame"
+        ]
+    );
+    assert!(run.book.by_default.is_none() && run.book.when_off.is_some());
+    let lines = run.transcript.lines();
+    assert!(lines.iter().any(|line| line.ends_with("> ucinewgame")), "a line each: {lines:?}");
+    assert!(run.readyok.is_some());
+}
+
+#[test]
+fn one_whose_first_process_has_ended_is_watched_as_long_as_another_plays_on() {
+    let launcher = PlainLauncher::new();
+    let in_the_background = format!("exec 3<&0; ({}) <&3 & exit 0", script("echo bestmove e2e4"));
+    let mut ready = start(&launcher, &in_the_background, limits()).shake_hands().unwrap();
+    let window = Duration::from_millis(80);
+    ready.rest_before_go(window);
+    ready.rest_after_move(window, RestWatch::Short);
+    // So long after the last that its output would count as closed.
+    let ready = ready.isready().unwrap();
+    let run = go_from_start(ready).finish();
+    assert!(run.idle_before_go.is_some() && run.idle_after_moves.len() == 1);
+    // Of one that has ended whole nothing is known.
+    let mut ready = start(&launcher, &script("exit"), limits()).shake_hands().unwrap();
+    ready.inner.confined.kill();
+    ready.rest_after_move(window, RestWatch::Short);
+    assert!(ready.quit().finish().idle_after_moves.is_empty());
+}
+
+#[test]
 fn book_lines_before_and_after_the_option() {
     let puppets = Puppets::new(|_| PuppetAct::Say("info string book move\nbestmove e2e4".into()))
         .greeting("option name Book type check default true\noption name OwnBook type check");
