@@ -134,9 +134,37 @@ pub(crate) fn not_found_names(stderr: &[String]) -> Vec<String> {
     names
 }
 
+/// Builtins and words of bash's own language that other shells lack: no program has such a name.
+const OF_BASH: [&str; 23] = [
+    "bind",
+    "builtin",
+    "caller",
+    "compgen",
+    "complete",
+    "compopt",
+    "coproc",
+    "declare",
+    "dirs",
+    "disown",
+    "enable",
+    "function",
+    "help",
+    "history",
+    "let",
+    "logout",
+    "mapfile",
+    "popd",
+    "pushd",
+    "readarray",
+    "shopt",
+    "source",
+    "typeset",
+];
+
 /// True if a word could be a command that somebody meant.
 pub(crate) fn is_command_name(word: &str) -> bool {
-    (2..=32).contains(&word.len())
+    !OF_BASH.contains(&word)
+        && (2..=32).contains(&word.len())
         && word.starts_with(|c: char| c.is_ascii_alphabetic())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c))
 }
@@ -160,6 +188,8 @@ mod tests {
             "x: 9: a: not found",
             "x: 4: exec: /tmp/tmp.AbCdEf: not found",
             "x: 4: /usr/bin/awk: not found",
+            "x: 2: source: not found",
+            "x: 2: declare: not found",
         ]);
         assert_eq!(not_found_names(&said), ["curl", "wget", "nproc", "pypy3", "awk"]);
     }

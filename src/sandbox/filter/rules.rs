@@ -49,23 +49,23 @@ pub(super) enum FilterAnswer {
 }
 
 /// One rule on a system call; of several on the same call, the first that holds counts.
-pub(super) struct Rule {
+pub(super) struct CallRule {
     pub(super) number: u32,
     pub(super) when: When,
     pub(super) then: FilterAnswer,
 }
 
-impl Rule {
-    fn denied(number: u32, when: When) -> Rule {
-        Rule { number, when, then: FilterAnswer::Stop(StoppedCall::Denied) }
+impl CallRule {
+    fn denied(number: u32, when: When) -> CallRule {
+        CallRule { number, when, then: FilterAnswer::Stop(StoppedCall::Denied) }
     }
 
-    fn stops(number: u32, stop: StoppedCall) -> Rule {
-        Rule { number, when: When::Always, then: FilterAnswer::Stop(stop) }
+    fn stops(number: u32, stop: StoppedCall) -> CallRule {
+        CallRule { number, when: When::Always, then: FilterAnswer::Stop(stop) }
     }
 
-    fn no_such_call(number: u32) -> Rule {
-        Rule { number, when: When::Always, then: FilterAnswer::NoSuchCall }
+    fn no_such_call(number: u32) -> CallRule {
+        CallRule { number, when: When::Always, then: FilterAnswer::NoSuchCall }
     }
 }
 
@@ -119,7 +119,7 @@ const FADV_DONTNEED: u32 = 4;
 /// Tells whether a file's pages are in memory; drops them after use.
 const RWF_NOWAIT_DONTCACHE: u32 = 0x8 | 0x80;
 /// The rules of a table, by their order. `namespaced`: the entry has namespaces of its own.
-pub(super) fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
+pub(super) fn rules(table: &CallTable, namespaced: bool) -> Vec<CallRule> {
     let mut rules = with_some_arguments(table);
     rules.extend(on_sockets(table, namespaced));
     rules.extend(denied_whole(table));
@@ -133,18 +133,18 @@ pub(super) fn rules(table: &CallTable, namespaced: bool) -> Vec<Rule> {
     rules
 }
 
-fn denied_each(numbers: &[u32]) -> impl Iterator<Item = Rule> {
-    numbers.iter().map(|&number| Rule::denied(number, When::Always))
+fn denied_each(numbers: &[u32]) -> impl Iterator<Item = CallRule> {
+    numbers.iter().map(|&number| CallRule::denied(number, When::Always))
 }
 
 /// Starts of programs, and calls that are refused with some arguments alone.
-fn with_some_arguments(table: &CallTable) -> Vec<Rule> {
-    let denied = Rule::denied;
+fn with_some_arguments(table: &CallTable) -> Vec<CallRule> {
+    let denied = CallRule::denied;
     let mut rules = vec![
-        Rule::stops(table.exec, StoppedCall::Exec),
-        Rule::stops(table.execat, StoppedCall::ExecAt),
+        CallRule::stops(table.exec, StoppedCall::Exec),
+        CallRule::stops(table.execat, StoppedCall::ExecAt),
         // glibc falls back to clone, whose flags can be read here.
-        Rule::no_such_call(table.clone3),
+        CallRule::no_such_call(table.clone3),
         denied(table.clone, When::Bits(0, REFUSED_CLONES)),
         // A thread with descriptors of its own could hide files in memory there.
         denied(table.clone, When::Some(0, libc::CLONE_THREAD as u32, libc::CLONE_FILES as u32)),
@@ -172,78 +172,82 @@ fn with_some_arguments(table: &CallTable) -> Vec<Rule> {
     rules
 }
 
-fn on_sockets(table: &CallTable, namespaced: bool) -> Vec<Rule> {
+fn on_sockets(table: &CallTable, namespaced: bool) -> Vec<CallRule> {
     let not_unix = When::IsNot(0, libc::AF_UNIX as u32);
     let socket = if namespaced { not_unix } else { When::Always };
     let mut rules = vec![
-        Rule::denied(table.socket, socket),
+        CallRule::denied(table.socket, socket),
         // A connected pair reaches nobody else, and run-times wait for their children through one (Rust's does).
-        Rule::denied(table.socketpair, not_unix),
+        CallRule::denied(table.socketpair, not_unix),
     ];
     if !namespaced {
         // A pair of datagram sockets could be pointed elsewhere: of the types, only those have the second bit.
         let datagrams = When::Bits(1, libc::SOCK_DGRAM as u32);
-        rules.push(Rule::denied(table.socketpair, datagrams));
+        rules.push(CallRule::denied(table.socketpair, datagrams));
     }
     rules
 }
 
 /// Calls that are refused with any arguments.
-fn denied_whole(table: &CallTable) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = table.always_denied.iter().copied().flat_map(denied_each).collect();
+fn denied_whole(table: &CallTable) -> Vec<CallRule> {
+    let mut rules: Vec<CallRule> =
+        table.always_denied.iter().copied().flat_map(denied_each).collect();
     rules.extend(denied_each(&[OPEN_TREE_ATTR, FILE_SETATTR]));
     // Memory that the kernel reads for its owner, and nobody else can.
-    rules.push(Rule::denied(MEMFD_SECRET, When::Always));
+    rules.push(CallRule::denied(MEMFD_SECRET, When::Always));
     // Segments and queues that nobody has attached are memory that no process is seen to have; without an IPC namespace
     // they would outlive the entry on the host, too. Sixteen pages that were lent to a pipe keep as many huge pages.
     rules.extend(denied_each(table.held_by_nobody));
     rules
 }
 
-fn on_socket_options(table: &CallTable) -> impl Iterator<Item = Rule> {
+fn on_socket_options(table: &CallTable) -> impl Iterator<Item = CallRule> {
     let of_sockets = |option| When::Pair(1, libc::SOL_SOCKET as u32, option);
     // Numbers that the kernel counts on from start to start.
     let cookies = [libc::SO_COOKIE, SO_NETNS_COOKIE].map(|cookie| cookie as u32);
-    let cookies = cookies.map(|cookie| Rule::denied(table.getsockopt, of_sockets(cookie)));
-    let filters = SOCKET_FILTERS.map(|option| Rule::denied(table.setsockopt, of_sockets(option)));
+    let cookies = cookies.map(|cookie| CallRule::denied(table.getsockopt, of_sockets(cookie)));
+    let filters =
+        SOCKET_FILTERS.map(|option| CallRule::denied(table.setsockopt, of_sockets(option)));
     cookies.into_iter().chain(filters)
 }
 
 /// Calls on what entries share with the host and with each other: locks, pipes' room, pages of files.
-fn on_what_the_host_shares(table: &CallTable) -> Vec<Rule> {
-    let mut rules: Vec<Rule> =
+fn on_what_the_host_shares(table: &CallTable) -> Vec<CallRule> {
+    let mut rules: Vec<CallRule> =
         table.shared_with_host.iter().copied().flat_map(denied_each).collect();
     for command in SHARED_BY_FCNTL {
-        rules.extend(table.fcntl.iter().map(|&number| Rule::denied(number, When::Is(1, command))));
+        rules.extend(
+            table.fcntl.iter().map(|&number| CallRule::denied(number, When::Is(1, command))),
+        );
     }
-    let advised = |&(number, place)| Rule::denied(number, When::Is(place, FADV_DONTNEED));
+    let advised = |&(number, place)| CallRule::denied(number, When::Is(place, FADV_DONTNEED));
     rules.extend(table.fadvise.iter().map(advised));
-    rules.push(Rule::denied(table.mbind, When::Bits(5, MOVES_PAGES)));
-    let flagged = |&number| Rule::denied(number, When::Bits(5, RWF_NOWAIT_DONTCACHE));
+    rules.push(CallRule::denied(table.mbind, When::Bits(5, MOVES_PAGES)));
+    let flagged = |&number| CallRule::denied(number, When::Bits(5, RWF_NOWAIT_DONTCACHE));
     rules.extend(table.flagged_reads.iter().map(flagged));
     rules
 }
 
-fn on_shared_waits(table: &CallTable) -> Vec<Rule> {
+fn on_shared_waits(table: &CallTable) -> Vec<CallRule> {
     let mut rules = Vec::new();
     for &number in table.futex {
         let then = FilterAnswer::Stop(StoppedCall::SharedWait);
-        rules.extend(SHARED_WAITS.map(|op| Rule { number, when: When::Is(1, op), then }));
-        rules.extend(SHARED_MOVES.map(|op| Rule::denied(number, When::Is(1, op))));
+        rules.extend(SHARED_WAITS.map(|op| CallRule { number, when: When::Is(1, op), then }));
+        rules.extend(SHARED_MOVES.map(|op| CallRule::denied(number, When::Is(1, op))));
     }
-    rules.extend(arch::NEW_FUTEX.map(Rule::no_such_call));
+    rules.extend(arch::NEW_FUTEX.map(CallRule::no_such_call));
     rules
 }
 
 /// Calls that matter where the entry has namespaces of its own.
-fn with_namespaces(table: &CallTable) -> Vec<Rule> {
+fn with_namespaces(table: &CallTable) -> Vec<CallRule> {
     // Attributes stay with a file, or with HOME itself, and are no files that are found. Programs do without.
     let (when, then) = (When::Always, FilterAnswer::NotSupported);
-    let unsupported = |&number| Rule { number, when, then };
-    let mut rules: Vec<Rule> =
+    let unsupported = |&number| CallRule { number, when, then };
+    let mut rules: Vec<CallRule> =
         table.attributes.iter().chain(&ATTRIBUTES_AT).map(unsupported).collect();
     // The first process of the namespace is ours, and of the entry's user: the kernel would let it be changed.
-    let stop = |number, when, stop| Rule { number, when, then: FilterAnswer::Stop(stop) };
+    let stop = |number, when, stop| CallRule { number, when, then: FilterAnswer::Stop(stop) };
     let first = |&number| stop(number, When::Is(0, 1), StoppedCall::Process);
     rules.extend(table.sets.iter().map(first));
     for &(number, user) in table.sets_second {
@@ -256,18 +260,19 @@ fn with_namespaces(table: &CallTable) -> Vec<Rule> {
 }
 
 /// Calls that matter where the user's other processes can be reached by number.
-fn without_namespaces(table: &CallTable) -> Vec<Rule> {
-    let stops = |numbers: &'static [u32], stop| numbers.iter().map(move |&n| Rule::stops(n, stop));
-    let mut rules: Vec<Rule> = stops(table.processes, StoppedCall::Process).collect();
+fn without_namespaces(table: &CallTable) -> Vec<CallRule> {
+    let stops =
+        |numbers: &'static [u32], stop| numbers.iter().map(move |&n| CallRule::stops(n, stop));
+    let mut rules: Vec<CallRule> = stops(table.processes, StoppedCall::Process).collect();
     rules.extend(stops(table.processes_second, StoppedCall::ProcessSecond));
-    rules.extend(table.clocks.iter().map(|&number| Rule {
+    rules.extend(table.clocks.iter().map(|&number| CallRule {
         number,
         when: When::Bits(0, CLOCK_OF_PROCESS),
         then: FilterAnswer::Stop(StoppedCall::ProcessClock),
     }));
     for &number in table.fcntl {
-        rules.push(Rule::denied(number, When::Is(1, F_SETOWN)));
-        rules.push(Rule::denied(number, When::Is(1, F_SETOWN_EX)));
+        rules.push(CallRule::denied(number, When::Is(1, F_SETOWN)));
+        rules.push(CallRule::denied(number, When::Is(1, F_SETOWN_EX)));
     }
     // Landlock confines neither mode nor times nor attributes of files that the entry owns or may write.
     rules.extend(table.meta.iter().flat_map(|numbers| stops(numbers, StoppedCall::Meta)));
@@ -276,12 +281,13 @@ fn without_namespaces(table: &CallTable) -> Vec<Rule> {
 }
 
 /// Calls that stop so that the tracer can look: paths, new processes, great mappings.
-fn stopped(table: &CallTable) -> Vec<Rule> {
+fn stopped(table: &CallTable) -> Vec<CallRule> {
     let paths = table.paths.iter().chain(table.looks).copied().flatten();
-    let mut rules: Vec<Rule> = paths.map(|&(number, stop)| Rule::stops(number, stop)).collect();
+    let mut rules: Vec<CallRule> =
+        paths.map(|&(number, stop)| CallRule::stops(number, stop)).collect();
     let forks = table.forks.iter().chain([&table.clone]);
-    rules.extend(forks.map(|&number| Rule::stops(number, StoppedCall::Clone)));
-    rules.extend(table.mmap.map(|number| Rule {
+    rules.extend(forks.map(|&number| CallRule::stops(number, StoppedCall::Clone)));
+    rules.extend(table.mmap.map(|number| CallRule {
         number,
         when: When::Huge(1),
         then: FilterAnswer::Stop(StoppedCall::BigMap),

@@ -17,7 +17,7 @@ use libc::{
 };
 
 use super::arch::{self, CallTable};
-use super::rules::{FilterAnswer, Rule, When, rules};
+use super::rules::{CallRule, FilterAnswer, When, rules};
 use super::stop::{COMPAT, StoppedCall};
 
 // Offsets in struct seccomp_data.
@@ -52,7 +52,7 @@ fn block(table: &CallTable, namespaced: bool) -> Vec<sock_filter> {
     }
     code.push(jump(BPF_JGT, table.last, 0, 1));
     code.push(ret(then(FilterAnswer::NoSuchCall, false)));
-    let mut calls: BTreeMap<u32, Vec<Rule>> = BTreeMap::new();
+    let mut calls: BTreeMap<u32, Vec<CallRule>> = BTreeMap::new();
     for rule in rules(table, namespaced) {
         calls.entry(rule.number).or_default().push(rule);
     }
@@ -93,7 +93,7 @@ fn search(calls: &[(u32, Vec<sock_filter>)]) -> Vec<sock_filter> {
 /// The rules on a call whose number is known, by their order; every way ends in them. Each instruction costs each start some
 /// time, since the kernel translates the filter anew: a word that is at hand is not loaded again, and nothing stands behind a rule
 /// that always holds.
-fn checks(rules: &[Rule], compat: bool) -> Vec<sock_filter> {
+fn checks(rules: &[CallRule], compat: bool) -> Vec<sock_filter> {
     /// The second byte of a word.
     const FAMILY: u32 = 0xff00;
     let mut code = Vec::new();
@@ -225,7 +225,7 @@ pub(in crate::sandbox) mod tests {
     /// The first rule that applies, looked for one by one.
     fn first_rule(table: &CallTable, number: u32, args: [u64; 6], bare: bool) -> u32 {
         let low = |n: u32| args[n as usize] as u32;
-        let applies = |rule: &Rule| match rule.when {
+        let applies = |rule: &CallRule| match rule.when {
             When::Always => true,
             When::Bits(n, bits) => low(n) & bits != 0,
             When::Some(n, set, unset) => low(n) & set == set && low(n) & unset == 0,
