@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -123,7 +123,7 @@ fn the_callers_terminal_stays_as_it_is() {
     assert_eq!(settings(), before);
     // It is nobody's alone, and hands on what it is sent.
     writeln!(open.open(name.to_str().unwrap()).unwrap(), "after").unwrap();
-    let mut terminal = BufReader::new(File::from(OwnedFd::from(master)));
+    let mut terminal = BufReader::new(File::from(master));
     assert_eq!(line(&mut terminal), "False False False\r\n");
     // (Refusals of the sandbox may stand between.)
     while line(&mut terminal) != "after\r\n" {}
