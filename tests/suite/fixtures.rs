@@ -87,7 +87,6 @@ fn needs_to_be_accepted(entry: &Path) -> &'static [Need] {
         | "own-streams"
         | "ponder-clears-tables"
         | "ponder-many-threads"
-        | "ponder-polls"
         | "ponder-works-a-second"
         | "resigns-when-behind"
         | "slow-games-tidy" => &[Need::Python3],
