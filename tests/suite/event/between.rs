@@ -49,7 +49,7 @@ fn a_game_of_a_match_is_struck_out_until_a_match_that_follows_from_it_begins() {
     event.write("event.journal", &(lines.join("\n") + "\n"));
     for game in ["Cup 1.1", "Cup 2.3"] {
         let (code, told) = event.ask(&["event", "annul", game, "--reason", "x"]);
-        assert!(code == 2 && told.contains("game 3.1 has begun"), "{told}");
+        assert!(code == 2 && told.contains("game 3.1, which was played"), "{told}");
     }
     let (code, told) = event.ask(&["event", "replay", "Cup 3.1", "--reason", "x"]);
     assert_eq!(code, 0, "{told}");
