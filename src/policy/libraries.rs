@@ -4,7 +4,7 @@
 use crate::model::command_words::base_name;
 use crate::policy::allowlist::{Allowlist, NamedLibrary};
 use crate::policy::pattern;
-use crate::sandbox::plan::header_name;
+use crate::sandbox::plan::{header_name, is_static_object};
 
 /// The decision on a library or module under rules 7.6 and 7.7.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +58,6 @@ pub(crate) fn judge(list: &Allowlist, name_or_path: &str) -> LibraryDecision {
         NOT
     }
 }
-
-pub(crate) use crate::sandbox::plan::is_static_object;
 
 /// True if a path is that of a header of the host.
 pub(crate) fn is_header(path: &str) -> bool {

@@ -42,7 +42,7 @@ impl CacheMakers<'_> {
         writer.is_none_or(is_writer).then_some(exempt)
     }
 
-    /// The same, if that program made it.
+    /// The line that exempts such a file if that program made it.
     fn exempting_line_for(&self, remains: &Remains<'_>, by: MadeBy) -> Option<String> {
         let exec = self.described.get(by.program)?;
         let is_its = |open: &&RawOpen| {

@@ -51,7 +51,7 @@ pub struct HostSettings {
 #[derive(Debug)]
 pub(super) struct HostReady {
     pub(super) host: HostSettings,
-    rules: Mutex<Arc<LandlockRules>>,
+    rules: Mutex<Option<Arc<LandlockRules>>>,
     /// Granted directories outside the system's, to be bound at their own path.
     more: Vec<PathBuf>,
     /// The steps that build the root that all entries have in common.
@@ -77,10 +77,9 @@ impl HostReady {
             // Of /sys there is otherwise only the part on processors and memory.
             more.extend(devices::sysfs());
         }
-        let rules = Mutex::new(Arc::new(LandlockRules::open(&host.grants)));
         HostReady {
             host,
-            rules,
+            rules: Mutex::new(None),
             more,
             common: OnceLock::new(),
             ids: OnceLock::new(),
@@ -91,12 +90,15 @@ impl HostReady {
     }
 
     /// The grants as the host's files are now.
-    fn rules(&self) -> Arc<LandlockRules> {
+    fn rules(&self) -> Result<Arc<LandlockRules>, SandboxError> {
         let mut rules = lock(&self.rules);
-        if !rules.still_hold() {
-            *rules = Arc::new(LandlockRules::open(&self.host.grants));
+        if let Some(opened) = rules.as_ref().filter(|opened| opened.still_hold()) {
+            return Ok(Arc::clone(opened));
         }
-        Arc::clone(&rules)
+        // Those of before hold a descriptor for each file.
+        *rules = None;
+        let opened = Arc::new(LandlockRules::open(&self.host.grants)?);
+        Ok(Arc::clone(rules.insert(opened)))
     }
 
     /// The user and group that entries run as.
@@ -182,7 +184,7 @@ pub(super) fn child_setup(
         root,
         staging,
         inner_rules: rules(&inner),
-        landlock: prepared.rules().ruleset()?,
+        landlock: prepared.rules()?.ruleset()?,
         seccomp: prepared.filter(),
         rlimits: rlimits::rlimits(host.namespaces.then_some(host.tasks)),
         ids: prepared.ids(),

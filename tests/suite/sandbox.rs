@@ -12,6 +12,7 @@ use gate4k::policy::toolchain::Toolchain;
 use gate4k::sandbox::capability::Capability;
 use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan};
 use gate4k::sandbox::{Sandbox, time_of_all_entries};
+use nix::sys::resource::{Resource as Limit, getrlimit, setrlimit};
 
 use crate::needs::Need;
 use crate::sandboxed::{Done, run_plan};
@@ -401,6 +402,37 @@ fn an_entry_opens_its_own_streams_by_their_paths() {
     }
 }
 
+/// A start is a copy of its maker at first, descriptors and all: they may be more than an entry may have.
+fn a_maker_with_more_descriptors_than_an_entry_may_have_starts_one() {
+    let (_, most) = getrlimit(Limit::RLIMIT_NOFILE).unwrap();
+    setrlimit(Limit::RLIMIT_NOFILE, most, most).unwrap();
+    let held: Vec<File> = (0..1200).map(|_| File::open("/dev/null").unwrap()).collect();
+    for namespaces in [true, false] {
+        let sandbox = sandbox(Strictness::Tolerant, namespaces);
+        let script = "#!/bin/sh\nulimit -n\n";
+        let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(300));
+        assert_eq!(done.out, "1024\n", "{}", done.err);
+    }
+    drop(held);
+}
+
+/// A granted file that this process cannot open for want of descriptors would be refused to the entry.
+fn a_start_for_which_there_are_too_few_descriptors_fails() {
+    let sandbox = sandbox(Strictness::Tolerant, false);
+    let (_, most) = getrlimit(Limit::RLIMIT_NOFILE).unwrap();
+    setrlimit(Limit::RLIMIT_NOFILE, 100, most).unwrap();
+    let plan = StartPlan {
+        bytes: b"#!/bin/sh\n".as_slice().into(),
+        staging: Staging::Neutral,
+        shell: Shell::AsIs,
+        audit: Audit::Full,
+    };
+    let error = sandbox.launch(&plan).err().expect("no start").to_string();
+    assert!(error.contains("opening a file that entries may use"), "{error}");
+    setrlimit(Limit::RLIMIT_NOFILE, most, most).unwrap();
+    assert!(sandbox.launch(&plan).is_ok());
+}
+
 /// True if a descriptor of this process may be written to.
 fn is_written(fd: i32) -> bool {
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
@@ -507,6 +539,8 @@ pub(crate) fn tests() -> Vec<Test> {
         quick an_entry_that_stops_itself_stays_stopped_until_it_is_killed [Landlock],
         quick without_namespaces_everything_mandatory_still_holds [Landlock],
         quick an_entry_opens_its_own_streams_by_their_paths [Landlock],
+        quick a_maker_with_more_descriptors_than_an_entry_may_have_starts_one [Landlock] apart,
+        quick a_start_for_which_there_are_too_few_descriptors_fails [Landlock] apart,
         quick nobody_here_writes_the_copy_of_an_entry_on_the_host [Landlock] apart,
         quick a_signal_that_nobody_handles_interrupts_no_call [Landlock, Python3],
         quick a_script_writes_by_the_program_that_reads_it [Landlock, Python3],

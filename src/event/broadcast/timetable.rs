@@ -10,6 +10,7 @@ use crate::event::journal::record::AfterAnnulment;
 use crate::event::ledger::StageState;
 use crate::event::outlook::long_game;
 use crate::event::stage::Stage;
+use crate::game::clock::TimeControl;
 use crate::model::game::listed::RoundGame;
 
 /// A game of a schedule.
@@ -59,10 +60,10 @@ pub(crate) fn timetable(
             state: GameState::Begun,
         })
         .collect();
-    let mut times = starts(config, broadcast, now);
+    let lengths = GameLengths::of(config, broadcast);
+    let mut times = starts(config, broadcast, &lengths, now);
     slots.extend(due(config, broadcast, stage).into_iter().map(|(key, white, black)| {
-        let each = length(config, broadcast, key);
-        let at = times.as_mut().map(|times| times.next(each));
+        let at = times.as_mut().map(|times| times.next(lengths.expected(config, key)));
         Slot { key, white, black, state: GameState::Due(at) }
     }));
     slots.sort_by_key(|slot| slot.key);
@@ -84,22 +85,22 @@ fn to_come(
     }
     let has_begun = !ledger.stages.is_empty();
     // As if it began now, where nobody knows when it will.
-    let mut times = starts(config, broadcast, now);
+    let lengths = GameLengths::of(config, broadcast);
+    let mut times = starts(config, broadcast, &lengths, now);
     for before in 0..number {
         let games = match ledger.stages.get(before) {
             Some(_) => due(config, broadcast, before).len() as u64,
             None => config.stages[before].format.games(config.stages[before].seats),
         };
         let first = GameKey { stage: before, at: RoundGame { round: 1, game: 1 } };
-        let each = length(config, broadcast, first);
+        let each = lengths.expected(config, first);
         times = times.map(|times| times.after_all_of(games, each));
     }
     let due = stage.due(seats.len(), &StageHistory::default()).into_iter();
     let slots = due.map(|pairing| {
         let name = |seat: usize| seats.get(seat).cloned().unwrap_or_default();
         let key = GameKey { stage: number, at: pairing.at };
-        let each = length(config, broadcast, key);
-        let at = times.as_mut().map(|times| times.next(each));
+        let at = times.as_mut().map(|times| times.next(lengths.expected(config, key)));
         let after = at.map(|at| at.duration_since(now).unwrap_or_default());
         let state = match after {
             Some(after) if !has_begun => GameState::DueAfter(after),
@@ -176,7 +177,12 @@ impl Starts {
 }
 
 /// None while nothing is played.
-fn starts(config: &EventConfig, broadcast: &Broadcast, now: SystemTime) -> Option<Starts> {
+fn starts(
+    config: &EventConfig,
+    broadcast: &Broadcast,
+    lengths: &GameLengths,
+    now: SystemTime,
+) -> Option<Starts> {
     let ledger = &broadcast.ledger;
     if ledger.is_over() || ledger.paused.is_some() {
         return None;
@@ -186,24 +192,53 @@ fn starts(config: &EventConfig, broadcast: &Broadcast, now: SystemTime) -> Optio
         .map(|game| {
             let began = humantime::parse_rfc3339(&game.started.at).unwrap_or(now);
             let key = GameKey { stage: game.started.stage, at: game.started.place() };
-            (began + length(config, broadcast, key)).max(now)
+            (began + lengths.expected(config, key)).max(now)
         })
         .collect();
     free.resize(config.concurrency.get().max(free.len()).max(1), now);
     Some(Starts { free })
 }
 
-/// The time that a game takes: the mean of those played with the same clock, and before the first of them a long one with all its
-/// time.
-fn length(config: &EventConfig, broadcast: &Broadcast, key: GameKey) -> Duration {
-    let control = |key: GameKey| {
-        config.stages.get(key.stage).map_or(config.terms.control, |stage| stage.control(key.at))
-    };
-    let own = control(key);
-    let alike = broadcast.games.iter().filter(|(key, _)| control(**key) == own);
-    let played = alike.filter_map(|(_, game)| Some(game.finished.as_ref()?.lasted));
-    let (sum, games) = played.fold((0u64, 0u64), |(sum, games), one| (sum + one, games + 1));
-    sum.checked_div(games).map_or_else(|| long_game(own), Duration::from_micros)
+/// The games that have been played with one clock.
+struct PlayedWith {
+    control: TimeControl,
+    games: u32,
+    /// The time that they took together.
+    lasted: Duration,
+}
+
+/// The games that have been played with each clock.
+struct GameLengths(Vec<PlayedWith>);
+
+impl GameLengths {
+    fn of(config: &EventConfig, broadcast: &Broadcast) -> GameLengths {
+        let mut all: Vec<PlayedWith> = Vec::new();
+        for (key, game) in &broadcast.games {
+            let Some(finished) = &game.finished else { continue };
+            let (control, lasted) = (control(config, *key), Duration::from_micros(finished.lasted));
+            match all.iter_mut().find(|played| played.control == control) {
+                Some(played) => {
+                    played.games += 1;
+                    played.lasted += lasted;
+                }
+                None => all.push(PlayedWith { control, games: 1, lasted }),
+            }
+        }
+        GameLengths(all)
+    }
+
+    /// The time that a game takes: the mean of those played with the same clock, and before the first of them a long one
+    /// with all its time.
+    fn expected(&self, config: &EventConfig, key: GameKey) -> Duration {
+        let control = control(config, key);
+        let played = self.0.iter().find(|played| played.control == control);
+        played.map_or_else(|| long_game(control), |played| played.lasted / played.games)
+    }
+}
+
+/// The clock of a game.
+fn control(config: &EventConfig, key: GameKey) -> TimeControl {
+    config.stages.get(key.stage).map_or(config.terms.control, |stage| stage.control(key.at))
 }
 
 /// The number of games of a stage that have ended, and of those that are planned in all.

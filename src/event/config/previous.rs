@@ -70,10 +70,13 @@ impl PlayedEvent {
             let last = first + group.len() - 1;
             let here = (first..=last).filter(|place| taken.contains(place)).count();
             if here > 0 && (here < group.len() || by_ranking && group.len() > 1) {
+                let before = match first {
+                    1 => String::new(),
+                    _ => format!("take the places before {first} by `from`, and "),
+                };
                 return Err(format!(
-                    "{} share the places {first} to {last} of {name}, and no rule puts them into an order; take the places before \
-                     {first} by `from`, and name these engines, and those behind them, in `engines` = [...], in the order \
-                     that the organisers give them",
+                    "{} share the places {first} to {last} of {name}, and no rule puts them into an order; {before}name these \
+                     engines, and those behind them, in `engines` = [...], in the order that the organisers give them",
                     all(group)
                 ));
             }

@@ -60,7 +60,7 @@ impl StageFinished {
             }
             (true, 1) => "wins",
             (false, 1) => "goes on",
-            (_, _) => "go on",
+            _ => "go on",
         };
         format!("{} {then}", all(&self.promoted))
     }

@@ -14,7 +14,7 @@ use crate::sandbox::plan::SandboxError;
 /// The longest list that is tried.
 const LONGEST: Ply = Ply(1000);
 
-/// The most times as long that the answer to a longer list may take as that to a shorter one.
+/// The answer to a longer list may take at most so many times as long as the answer to a shorter one.
 const SLOWER: u32 = 4;
 
 /// Asks for a move after as many plies as the longest game of the events; for `advice` after 1,000, and where that

@@ -129,7 +129,7 @@ fn decide(before: Option<f64>, after: IdleSeen, option: bool) -> Finding {
     }
 }
 
-/// One that uses as much before its first `go`: it waits in a loop, or has searched since it started.
+/// The finding on an engine that uses as much before its first `go`: it waits in a loop, or has searched since it started.
 fn as_before(figure: &str, rested: &str, after: &IdleSeen) -> Finding {
     let calls = after.system.as_secs_f64() / after.used.as_secs_f64().max(f64::EPSILON);
     if calls >= CALLS {

@@ -3,7 +3,7 @@
 use super::complaints::is_command_name;
 use crate::model::command_words::base_name;
 use crate::policy::libraries;
-use crate::sandbox::plan::is_shared_object;
+use crate::sandbox::plan::{is_shared_object, is_static_object};
 
 /// Names of Python modules that know chess. (A Perl module that does is a library like any other: rule 7.6.)
 const MODULES: [&str; 6] =
@@ -34,7 +34,7 @@ pub(crate) fn is_library(path: &str) -> bool {
         return false;
     }
     libraries::is_header(path)
-        || libraries::is_static_object(path)
+        || is_static_object(path)
         || is_shared_object(name)
         || [".py", ".pyc", ".pm"].iter().any(|end| name.ends_with(end))
         // (Without an end to its name it is a directory, which is looked into and not loaded.)

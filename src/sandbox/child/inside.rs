@@ -302,11 +302,11 @@ type ChildStep = fn(&ChildSetup) -> Result<(), c_int>;
 const CHILD: [ChildStep; CHILD_STEPS.len()] = [
     stage,
     detach,
+    grant,
     limit,
     become_user,
     drop_capabilities,
     no_new_privs,
-    grant,
     restrict,
     enter,
     filter,
@@ -428,6 +428,7 @@ fn no_new_privs(_: &ChildSetup) -> Result<(), c_int> {
     Ok(())
 }
 
+/// Before the limits: this process still has its maker's descriptors, which may be more than an entry may have.
 fn grant(setup: &ChildSetup) -> Result<(), c_int> {
     for rule in &setup.inner_rules {
         // SAFETY: the path is NUL-terminated; the descriptors are open.

@@ -98,11 +98,11 @@ pub(in crate::sandbox) struct Attempt {
 pub(in crate::sandbox) const CHILD_STEPS: [&str; 10] = [
     "staging the entry",
     "leaving the supervisor's session",
+    "granting the workspace by Landlock",
     "setting resource limits",
     "leaving the supervisor's groups and user",
     "dropping capabilities",
     "no_new_privs",
-    "granting the workspace by Landlock",
     "entering the Landlock domain",
     "entering the current directory",
     "installing the seccomp filter",

@@ -118,6 +118,7 @@ const MOVES_PAGES: u32 = 0x2 | 0x4;
 const FADV_DONTNEED: u32 = 4;
 /// Tells whether a file's pages are in memory; drops them after use.
 const RWF_NOWAIT_DONTCACHE: u32 = 0x8 | 0x80;
+
 /// The rules of a table, by their order. `namespaced`: the entry has namespaces of its own.
 pub(super) fn rules(table: &CallTable, namespaced: bool) -> Vec<CallRule> {
     let mut rules = with_some_arguments(table);

@@ -26,6 +26,7 @@ const ARCH: u32 = 4;
 const fn argument(n: u32) -> u32 {
     16 + 8 * n
 }
+
 /// Builds the filter. `namespaced`: unix sockets, process numbers and foreign files are harmless where the
 /// namespaces are the entry's own; elsewhere they are refused. Every start has the same filter, whatever is
 /// written down of it: an entry could tell one from another by how long its calls take.
@@ -144,6 +145,7 @@ fn checks(rules: &[CallRule], compat: bool) -> Vec<sock_filter> {
     code.push(ret(libc::SECCOMP_RET_ALLOW));
     code
 }
+
 fn then(then: FilterAnswer, compat: bool) -> u32 {
     match then {
         FilterAnswer::Stop(stop) => {

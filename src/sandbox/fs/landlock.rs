@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathFd, Ruleset,
-    RulesetAttr, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathFd, PathFdError,
+    Ruleset, RulesetAttr, Scope,
 };
 
 use crate::sandbox::child;
@@ -83,10 +83,32 @@ fn changed(folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(folder).ok()?.modified().ok()
 }
 
+/// A granted path, where it is there and may be looked at.
+fn opened(path: &Path) -> Result<Option<PathFd>, SandboxError> {
+    use std::io::ErrorKind;
+    let source = match PathFd::new(path) {
+        Ok(file) => return Ok(Some(file)),
+        Err(PathFdError::OpenCall { source, .. }) => source,
+        Err(other) => std::io::Error::other(other),
+    };
+    match source.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied => Ok(None),
+        _ => Err(SandboxError::Setup {
+            step: "opening a file that entries may use",
+            path: Some(path.to_owned()),
+            source,
+        }),
+    }
+}
+
 impl LandlockRules {
     /// Opens the granted paths. A path that does not exist is left out: allow-lists name files that some hosts
     /// have and others lack; and a path that we may not even look at cannot be granted either.
-    pub(in crate::sandbox) fn open(grants: &Grants) -> LandlockRules {
+    ///
+    /// # Errors
+    /// When this process may open no more files, or the kernel has no memory for them: an entry would be refused what it is
+    /// granted.
+    pub(in crate::sandbox) fn open(grants: &Grants) -> Result<LandlockRules, SandboxError> {
         let execute = AccessFs::Execute | AccessFs::ReadFile;
         let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
         let tree = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -99,22 +121,23 @@ impl LandlockRules {
             .chain(grants.devices.iter().map(|path| (path, device)))
             .chain(grants.accelerators.iter().map(|path| (path, device | AccessFs::IoctlDev)));
         let mut folders = BTreeMap::new();
-        let rules = all
-            .inspect(|(path, _)| {
-                if let Some(folder) = path.parent()
-                    && !folders.contains_key(folder)
-                {
-                    folders.insert(folder.to_owned(), changed(folder));
-                }
-            })
-            .filter_map(|(path, rights)| {
-                let directory = std::fs::metadata(path).ok()?.is_dir();
-                let names = BitFlags::from(AccessFs::ReadDir);
-                let rights = if directory { rights } else { rights & !names };
-                (!rights.is_empty()).then_some((PathFd::new(path).ok()?, rights))
-            })
-            .collect();
-        LandlockRules { rules, folders }
+        let mut rules = Vec::new();
+        for (path, rights) in all {
+            if let Some(folder) = path.parent()
+                && !folders.contains_key(folder)
+            {
+                folders.insert(folder.to_owned(), changed(folder));
+            }
+            let Ok(about) = std::fs::metadata(path) else { continue };
+            let names = BitFlags::from(AccessFs::ReadDir);
+            let rights = if about.is_dir() { rights } else { rights & !names };
+            if !rights.is_empty()
+                && let Some(file) = opened(path)?
+            {
+                rules.push((file, rights));
+            }
+        }
+        Ok(LandlockRules { rules, folders })
     }
 
     /// False where a file may have been replaced since: an upgrade of a package puts a new file in the place of the

@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_system_time_and_sums_are_not() {
+    fn the_time_of_calls_is_system_time_and_part_of_all() {
         let me = std::process::id() as i32;
         let before = ran(me).unwrap();
         // Until it has really had the processor for so long, however many want it; other tests may run beside it.

@@ -33,7 +33,7 @@ pub(crate) struct Groups {
     can: BTreeSet<GroupPower>,
 }
 
-/// What groups of a host may do.
+/// A thing that the groups of a host can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum GroupPower {
     /// Limit the memory.
@@ -57,7 +57,7 @@ impl GroupPower {
         }
     }
 
-    /// The same with what is made of it.
+    /// Its name, and the limit that is set with it.
     fn in_use(self) -> String {
         match self {
             GroupPower::Memory => {

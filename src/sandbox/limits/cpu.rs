@@ -22,10 +22,17 @@ const MOST_THREADS: usize = 512;
 pub struct CpuTimes {
     /// On a processor: processes that have ended.
     ended: Ran,
-    /// On a processor: the thread that traces them, for them; and whether it is at work for them.
-    tracer: Duration,
-    is_traced: bool,
+    tracer: TracerWork,
     processes: BTreeMap<i32, Used>,
+}
+
+/// The work of the thread that traces processes, for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::sandbox) struct TracerWork {
+    /// On a processor.
+    pub(in crate::sandbox) ran: Duration,
+    /// True while it is at work.
+    pub(in crate::sandbox) is_busy: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +55,7 @@ impl CpuTimes {
     #[must_use]
     pub(in crate::sandbox) fn of(
         ended: Ran,
-        (tracer, is_traced): (Duration, bool),
+        tracer: TracerWork,
         live: Vec<(i32, Ran)>,
     ) -> CpuTimes {
         let mut room = MOST_THREADS;
@@ -57,7 +64,7 @@ impl CpuTimes {
             room -= threads.len();
             (pid, Used { ran, threads })
         };
-        CpuTimes { ended, tracer, is_traced, processes: live.into_iter().map(seen).collect() }
+        CpuTimes { ended, tracer, processes: live.into_iter().map(seen).collect() }
     }
 
     /// The time since an earlier look that was spent on a processor or waiting for one: a busy engine is busy on a
@@ -90,17 +97,17 @@ impl CpuTimes {
     #[must_use]
     pub(crate) fn any_at_work(&self) -> bool {
         let mut threads = self.processes.values().flat_map(|used| used.threads.values());
-        self.is_traced || threads.any(|thread| matches!(thread.state, Some('R' | 'D')))
+        self.tracer.is_busy || threads.any(|thread| matches!(thread.state, Some('R' | 'D')))
     }
 
     fn computed(&self) -> Duration {
         let live = self.processes.values().map(|used| used.ran.all);
-        self.ended.all + self.tracer + live.sum::<Duration>()
+        self.ended.all + self.tracer.ran + live.sum::<Duration>()
     }
 
     fn system(&self) -> Duration {
         let live = self.processes.values().map(|used| used.ran.system);
-        self.ended.system + self.tracer + live.sum::<Duration>()
+        self.ended.system + self.tracer.ran + live.sum::<Duration>()
     }
 }
 
@@ -160,8 +167,7 @@ mod tests {
             let used = Used { ran: ran(all, system), ..Used::default() };
             CpuTimes {
                 ended: ran(70, 50),
-                tracer: ms(tracer),
-                is_traced: tracer > 300,
+                tracer: TracerWork { ran: ms(tracer), is_busy: tracer > 300 },
                 processes: BTreeMap::from([(7, used)]),
             }
         };
@@ -201,7 +207,7 @@ mod tests {
         let look = || {
             CpuTimes::of(
                 Ran::default(),
-                (Duration::ZERO, false),
+                TracerWork::default(),
                 vec![(me, process::ran(me).unwrap())],
             )
         };

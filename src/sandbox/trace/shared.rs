@@ -14,6 +14,7 @@ use crate::model::evidence::ExitHow;
 use crate::model::units::Bytes;
 use crate::sandbox::child;
 use crate::sandbox::inspect::process::{self, Ran};
+use crate::sandbox::limits::cpu::TracerWork;
 
 /// The state of one confined tree.
 #[derive(Debug)]
@@ -109,9 +110,9 @@ impl TreeState {
     }
 
     /// The processor time that the tracer's thread has used for the entry, and whether it is at work for it.
-    pub(in crate::sandbox) fn tracers_work(&self) -> (Duration, bool) {
-        let worked = Duration::from_nanos(self.worked.load(Ordering::Relaxed));
-        (worked, self.busy_since.load(Ordering::Relaxed) != 0)
+    pub(in crate::sandbox) fn tracers_work(&self) -> TracerWork {
+        let ran = Duration::from_nanos(self.worked.load(Ordering::Relaxed));
+        TracerWork { ran, is_busy: self.busy_since.load(Ordering::Relaxed) != 0 }
     }
 
     /// The time for which the tracer's thread has been busy with one event.
