@@ -100,6 +100,9 @@ pub(crate) struct Helper {
     /// The arguments with which alone it may be started; any, where none are named.
     #[serde(default)]
     pub(crate) arguments: Vec<Text>,
+    /// Who else may start it, each with certain arguments alone.
+    #[serde(default)]
+    pub(crate) asked: Vec<AskedHelper>,
     /// Where it lies when not along PATH, as patterns.
     #[serde(default)]
     pub(crate) places: Vec<Text>,
@@ -110,6 +113,16 @@ pub(crate) struct Helper {
     pub(crate) rule: Option<Text>,
     /// The reason that it is allowed.
     pub(crate) reason: Option<Text>,
+}
+
+/// Commands that ask a helper something, as an interpreter does by itself. It serves them in no other way.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct AskedHelper {
+    /// The commands that may start it.
+    pub(crate) below: Vec<Text>,
+    /// All arguments, each as a pattern.
+    pub(crate) arguments: Vec<Text>,
 }
 
 /// Shared libraries that an entry may load or Python modules that it may import (7.6), or chess libraries that it may not (7.7).
