@@ -382,6 +382,15 @@ impl Allowlist {
         self.commands.iter().find(|command| &*command.name == name)
     }
 
+    /// The command of that name, or of which it names a version (`python3.12`).
+    pub(crate) fn command_or_version(&self, name: &str) -> Option<&AllowedCommand> {
+        let is_version =
+            |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-');
+        let named =
+            |command: &&AllowedCommand| name.strip_prefix(&*command.name).is_some_and(is_version);
+        self.commands.iter().filter(named).max_by_key(|command| command.name.len())
+    }
+
     /// The helper of that name.
     #[must_use]
     pub(crate) fn helper(&self, name: &str) -> Option<&Helper> {

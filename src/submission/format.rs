@@ -454,11 +454,16 @@ impl Reading<'_> {
 
     /// An interpreter or command that this host lacks.
     fn absent(&mut self, what: &str, base: &str) {
-        if self.list.command(base).is_some() {
-            self.remarks.undecided(
-                format!("{what} is not on this host"),
-                format!("install {base} and check again; the event's machine has it"),
-            );
+        if let Some(command) = self.list.command_or_version(base) {
+            let help = if self.host.has_command(&command.name) {
+                format!(
+                    "name it as /usr/bin/{}, where the event's machine has it; or check it on a host that has {base} there",
+                    command.name
+                )
+            } else {
+                format!("install {base} and check again; the event's machine has it")
+            };
+            self.remarks.undecided(format!("{what} is not on this host"), help);
         } else {
             self.remarks.fail(
                 format!("{what} is not on this host, and {base} is no command that rule 7.5 lists"),

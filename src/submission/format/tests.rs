@@ -99,6 +99,8 @@ fn scripts_are_judged_by_their_interpreter() {
             Status::Undecided,
             "its interpreter /usr/bin/pypy3 is not on this host",
         ),
+        ("#!/usr/bin/python3.99\n", Status::Undecided, "/usr/bin/python3.99 is not on this host"),
+        ("#!/usr/bin/pypy4\n", Status::Fail, "pypy4 is no command that rule 7.5 lists"),
         ("#!/usr/bin/node\n", Status::Fail, "node is no command that rule 7.5 lists"),
         ("#!python3\n", Status::Fail, "no absolute path"),
         ("#!/usr/bin/env python3\n", Status::Pass, "script for python3"),
