@@ -17,7 +17,7 @@ use super::rules::{self, Case, Needed};
 use super::support::runs::shown_run;
 use super::waiver::Waiver;
 use super::{Judge, Progress, waive};
-use super::{mistaken_file, not_given};
+use super::{mistaken_file, not_given, not_here};
 use crate::model::entry_report::{EntryReport, Leftover, RunSummary, StartTimes};
 use crate::model::evidence::{Capabilities, Evidence, GamesEvidence, Shell};
 use crate::model::layer_status as status;
@@ -95,6 +95,7 @@ impl Judge {
                 findings.extend(self.run(&read, &waivers, jobs, &mut report, progress));
                 mistaken_file::keep_only_the_mistake(&mut findings, submission, &report.execs);
                 not_given::leave_open(&mut findings, &read.payload);
+                not_here::leave_open(&mut findings);
             } else {
                 findings.extend(skipped_but(&findings, RuleId::Size));
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());

@@ -21,8 +21,17 @@ const LOOKED_AT: Bytes = Bytes(1 << 20);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mistaken {
     Source(Language),
+    Text(TextKind),
     ByteOrderMark,
     Utf16(Utf16),
+}
+
+/// Text that is meant for people, or for other programs than a shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextKind {
+    WebPage,
+    Json,
+    Plain,
 }
 
 /// The order of bytes in UTF-16.
@@ -59,7 +68,7 @@ pub(super) fn keep_only_the_mistake(
     });
     let mistaken = mistaken(submission).filter(|mistaken| {
         let acted = || execs.iter().any(|exec| is_of_its_words(exec, &submission.bytes));
-        !(matches!(mistaken, Mistaken::Source(_)) && acted())
+        !(matches!(mistaken, Mistaken::Source(_) | Mistaken::Text(_)) && acted())
     });
     if let Some(mistaken) = mistaken {
         let Some(format) = findings.iter_mut().find(|one| one.rule == RuleId::Format) else {
@@ -144,6 +153,9 @@ impl Mistaken {
             Mistaken::Source(Language::Python) => "Python without a first line that names Python",
             Mistaken::Source(Language::Perl) => "Perl without a first line that names Perl",
             Mistaken::Source(Language::Executable) => "a program",
+            Mistaken::Text(TextKind::WebPage) => "a web page, which is no program",
+            Mistaken::Text(TextKind::Json) => "JSON, which is no program",
+            Mistaken::Text(TextKind::Plain) => "text that is no script",
             Mistaken::ByteOrderMark => {
                 "it begins with a byte order mark (EF BB BF), so its first line is not read"
             }
@@ -179,6 +191,12 @@ impl Mistaken {
                 format!("begin it with the line #!/usr/bin/perl, or {pack}")
             }
             Mistaken::Source(_) => pack,
+            Mistaken::Text(TextKind::WebPage) => {
+                "download the file itself (of a repository, its raw form), and hand that in".to_owned()
+            }
+            Mistaken::Text(_) => {
+                "hand in the engine's file: an executable, or a script that begins with `#!` and its interpreter".to_owned()
+            }
             Mistaken::ByteOrderMark => {
                 through("remove its first 3 bytes (UTF-8 without BOM)", "tail -c +4")
             }
@@ -219,7 +237,28 @@ fn look(bytes: &[u8], path: &Path) -> Option<Mistaken> {
         return None;
     }
     // (Of a program that is broken, rule `format` says how.)
-    Language::of(path, bytes).filter(|known| *known != Language::Executable).map(Mistaken::Source)
+    let source = Language::of(path, bytes).filter(|known| *known != Language::Executable);
+    source.map(Mistaken::Source).or_else(|| no_script(text).map(Mistaken::Text))
+}
+
+/// Text that no shell was meant to read. A stub has to name its own file, by `$0`, and pipes it.
+fn no_script(text: &str) -> Option<TextKind> {
+    let text = text.trim_start();
+    let begins =
+        |mark: &str| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
+    if ["<!doctype", "<html", "<?xml"].iter().any(|mark| begins(mark)) {
+        return Some(TextKind::WebPage);
+    }
+    if text.starts_with(['{', '[']) && serde_json::from_str::<serde_json::Value>(text).is_ok() {
+        return Some(TextKind::Json);
+    }
+    // A sentence or a heading: no command has a name with a capital letter, and `T=...` makes a variable.
+    let first = text
+        .lines()
+        .map(|line| line.trim_start_matches(['#', ' ']))
+        .find(|line| !line.is_empty())?;
+    let is_told_to_people = first.starts_with(char::is_uppercase) && !first.contains('=');
+    (is_told_to_people && !text.contains(['$', '|'])).then_some(TextKind::Plain)
 }
 
 #[cfg(test)]
@@ -239,6 +278,13 @@ mod tests {
             ("engine.py", "#!/usr/bin/python3\nimport sys", None),
             ("engine", "#!/usr/bin/perl\nuse strict;", None),
             ("engine", "echo uciok", None),
+            ("engine", "<!DOCTYPE html>\n<html>", Some(Mistaken::Text(TextKind::WebPage))),
+            ("engine", "{\"name\": \"engine\"}", Some(Mistaken::Text(TextKind::Json))),
+            ("engine", "# My engine\n\nRun `make`.", Some(Mistaken::Text(TextKind::Plain))),
+            ("engine", "My engine plays; see (below).", Some(Mistaken::Text(TextKind::Plain))),
+            ("engine", "T=/tmp/x;cc -o/tmp/x -xc -<<E", None),
+            ("engine", "# Stub\ntail -n+3 $0|cc -xc -", None),
+            ("engine", "{ echo uciok; }", None),
             ("engine", "", None),
             ("engine.c", "\n", None),
         ] {
@@ -291,7 +337,8 @@ mod tests {
         let sh = exec(Some(0), "sh", ProgramClass::Listed);
         assert!(is_only_a_mistake(SOURCE, &[sh]));
         let cc = exec(Some(0), "cc", ProgramClass::Listed);
-        assert!(!is_only_a_mistake(SOURCE, &[cc]));
+        assert!(!is_only_a_mistake(SOURCE, std::slice::from_ref(&cc)));
+        assert!(is_only_a_mistake("My engine", &[]) && !is_only_a_mistake("My engine", &[cc]));
         let mut curl = exec(Some(0), "curl", ProgramClass::Refused);
         curl.outcome = ExecOutcome::Denied;
         assert!(is_only_a_mistake(SOURCE, std::slice::from_ref(&curl)), "no word of it");

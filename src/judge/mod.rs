@@ -12,6 +12,7 @@ mod host;
 mod host_load;
 pub(crate) mod mistaken_file;
 mod not_given;
+mod not_here;
 pub(crate) mod other_work;
 pub mod probe;
 mod read;

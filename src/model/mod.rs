@@ -18,6 +18,7 @@ pub mod size_figures;
 pub mod source_place;
 pub mod text;
 pub(crate) mod transcript;
+pub(crate) mod typographic;
 pub mod units;
 pub mod verdict;
 pub(crate) mod words;

@@ -100,6 +100,9 @@ pub(crate) struct Helper {
     /// The arguments with which alone it may be started; any, where none are named.
     #[serde(default)]
     pub(crate) arguments: Vec<Text>,
+    /// Who else may start it, each with certain arguments alone.
+    #[serde(default)]
+    pub(crate) asked: Vec<AskedHelper>,
     /// Where it lies when not along PATH, as patterns.
     #[serde(default)]
     pub(crate) places: Vec<Text>,
@@ -110,6 +113,16 @@ pub(crate) struct Helper {
     pub(crate) rule: Option<Text>,
     /// The reason that it is allowed.
     pub(crate) reason: Option<Text>,
+}
+
+/// Commands that ask a helper something, as an interpreter does by itself. It serves them in no other way.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct AskedHelper {
+    /// The commands that may start it.
+    pub(crate) below: Vec<Text>,
+    /// All arguments, each as a pattern.
+    pub(crate) arguments: Vec<Text>,
 }
 
 /// Shared libraries that an entry may load or Python modules that it may import (7.6), or chess libraries that it may not (7.7).
@@ -367,6 +380,15 @@ impl Allowlist {
     #[must_use]
     pub(crate) fn command(&self, name: &str) -> Option<&AllowedCommand> {
         self.commands.iter().find(|command| &*command.name == name)
+    }
+
+    /// The command of that name, or of which it names a version (`python3.12`).
+    pub(crate) fn command_or_version(&self, name: &str) -> Option<&AllowedCommand> {
+        let is_version =
+            |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-');
+        let named =
+            |command: &&AllowedCommand| name.strip_prefix(&*command.name).is_some_and(is_version);
+        self.commands.iter().filter(named).max_by_key(|command| command.name.len())
     }
 
     /// The helper of that name.

@@ -4,7 +4,8 @@
 use crate::model::command_words::{base_name, is_multi_call, name_called};
 use crate::model::evidence::ProgramClass;
 use crate::model::source_place::nearest;
-use crate::policy::allowlist::{Allowlist, CommandClass};
+use crate::policy::allowlist::{Allowlist, AskedHelper, CommandClass};
+use crate::policy::pattern;
 
 /// The treatment of tolerated commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ pub(crate) fn program(
         ProgramForm::Ordinary => {
             let name = called(list, program);
             let arguments = program.argv.get(1..).unwrap_or_default();
-            with_arguments(list, named(list, name, above, strictness), arguments)
+            with_arguments(list, named(list, name, above, strictness), arguments, above)
         }
         ProgramForm::MultiCall => {
             let Some(applet) = applet(program) else {
@@ -105,7 +106,8 @@ pub(crate) fn program(
             let by_own_name =
                 program.argv.first().is_some_and(|word| is_multi_call(name_called(word)));
             let arguments = program.argv.get(if by_own_name { 2 } else { 1 }..).unwrap_or_default();
-            let decision = with_arguments(list, named(list, applet, above, strictness), arguments);
+            let decision =
+                with_arguments(list, named(list, applet, above, strictness), arguments, above);
             // By a name that it does not have, GNU's and uutils's file is whatever its next word says, and toybox
             // whatever a link of that name leads to.
             if by_own_name
@@ -125,7 +127,16 @@ fn with_arguments(
     list: &Allowlist,
     decision: ProgramDecision,
     arguments: &[&str],
+    above: &[Ancestor<'_>],
 ) -> ProgramDecision {
+    if decision.class == ProgramClass::Refused
+        && let Some(helper) = list.helper(&decision.name)
+        && let Some(starter) = above.first()
+        && helper.asked.iter().any(|asked| is_asked(asked, starter, arguments))
+    {
+        let reason = format!("{}, asked by {}", helper.ground(), starter.name);
+        return self::decision(ProgramClass::Helper, &decision.name, reason);
+    }
     let helper = list.helper(&decision.name).filter(|_| decision.class == ProgramClass::Helper);
     let wanted = helper.iter().flat_map(|helper| &helper.arguments);
     let wanted: Vec<&str> = wanted.map(|word| &**word).collect();
@@ -134,6 +145,14 @@ fn with_arguments(
     }
     let name = &decision.name;
     refused(name, format!("{name} may only be started as `{name} {}`", wanted.join(" ")))
+}
+
+/// True if this command may start it with these arguments.
+fn is_asked(asked: &AskedHelper, starter: &Ancestor<'_>, arguments: &[&str]) -> bool {
+    starter.class == ProgramClass::Listed
+        && asked.below.iter().any(|below| &**below == starter.name)
+        && asked.arguments.len() == arguments.len()
+        && asked.arguments.iter().zip(arguments).all(|(one, word)| pattern::matches(one, word))
 }
 
 /// Decides on an allow-list name in a chain.
@@ -328,6 +347,30 @@ mod tests {
         };
         assert_eq!(of_many(&["busybox", "ldconfig", "-p"]), Helper);
         assert_eq!(of_many(&["busybox", "ldconfig", "-v"]), Refused);
+    }
+
+    /// `ctypes.util.find_library` asks it last, for a library that is not there.
+    #[test]
+    fn an_interpreter_asks_the_linker_where_a_library_lies_and_nothing_else() {
+        let by = |argv: &[&str], above: &[(&str, ProgramClass)]| {
+            class(&host(&["ld", "ld.bfd"], "/usr/bin/ld", argv), above, Strict)
+        };
+        let asks = ["ld", "-t", "-o", "/dev/null", "-labsent"];
+        for interpreter in ["python3", "pypy3"] {
+            assert_eq!(by(&asks, &[(interpreter, Listed)]), Helper);
+        }
+        for above in [&[("sh", Listed)][..], &[("sh", Listed), ("python3", Listed)], &[]] {
+            assert_eq!(by(&asks, above), Refused);
+        }
+        assert_eq!(by(&asks, &[("python3", OwnProduct)]), Refused);
+        for argv in [
+            &["ld", "-t", "-o", "x", "-labsent"][..],
+            &["ld", "-t", "-o", "/dev/null", "x.o"],
+            &["ld", "-t", "-o", "/dev/null", "-l/../../tmp/x"],
+            &["ld", "-t", "-o", "/dev/null", "-labsent", "x.o"],
+        ] {
+            assert_eq!(by(argv, &[("python3", Listed)]), Refused, "{argv:?}");
+        }
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub(crate) fn is_shared_object(path: impl AsRef<Path>) -> bool {
     name.ends_with(".so") || name.contains(".so.")
 }
 
+/// The device of which a pseudo-terminal is made; no entry has it.
+pub(crate) const PSEUDO_TERMINAL: &str = "/dev/ptmx";
+
 /// The name and place under which the entry is staged (docs/decisions/002).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Staging {

@@ -10,6 +10,7 @@ use crate::model::command_words::base_name;
 use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::text::escape;
+use crate::model::typographic::Typographic;
 use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status};
 use crate::policy::allowlist::Allowlist;
@@ -339,9 +340,35 @@ impl Reading<'_> {
                              leave it so, and try it where /bin/sh is dash and where it is bash",
                         );
                     }
-                    shell_text(bytes)
+                    let format = shell_text(bytes);
+                    self.stub_text(&format, "sh", bytes);
+                    format
                 }
             },
+        }
+    }
+
+    /// What a shell does not take for what its author meant, in the lines of a stub.
+    fn stub_text(&mut self, format: &FileFormat, reader: &str, bytes: &[u8]) {
+        if !["sh", "bash", "dash"].contains(&reader) {
+            return;
+        }
+        let end = format.stub_bytes.map_or(bytes.len(), |stub| stub.0 as usize);
+        let stub = bytes.get(..end).unwrap_or(bytes);
+        let lines = stub.split_inclusive(|byte| *byte == b'\n').zip(1..);
+        let lines =
+            lines.filter_map(|(line, number)| Some((std::str::from_utf8(line).ok()?, number)));
+        // A first line that names the interpreter is looked at as such.
+        let lines: Vec<(&str, usize)> = lines.filter(|(line, _)| !line.starts_with('#')).collect();
+        if let Some((_, number)) = lines.iter().find(|(line, _)| line.ends_with("\r\n")) {
+            self.remarks.advice(
+                format!("line {number} ends with CR LF, so the shell takes the CR for a part of its last word"),
+                "save the stub with LF line ends before its payload is put behind it (`tr -d '\r'`)",
+            );
+        }
+        let sign = |(line, number): &(&str, usize)| Some((Typographic::first_in(line)?, *number));
+        if let Some((sign, number)) = lines.iter().find_map(sign) {
+            self.remarks.advice(format!("line {number} has {} in it", sign.shown()), sign.help());
         }
     }
 
@@ -446,6 +473,7 @@ impl Reading<'_> {
         }
         let mut format =
             FileFormat::plain(FileKind::Script).packed(stub::of_script(bytes, &reader));
+        self.stub_text(&format, &reader, bytes);
         format.interpreter = Some(shown);
         format.argument = (shebang.argument.as_deref()).map(|text| escape(text, 120));
         format.reader = Some(escape(reader.as_bytes(), 60));
@@ -454,11 +482,16 @@ impl Reading<'_> {
 
     /// An interpreter or command that this host lacks.
     fn absent(&mut self, what: &str, base: &str) {
-        if self.list.command(base).is_some() {
-            self.remarks.undecided(
-                format!("{what} is not on this host"),
-                format!("install {base} and check again; the event's machine has it"),
-            );
+        if let Some(command) = self.list.command_or_version(base) {
+            let help = if self.host.has_command(&command.name) {
+                format!(
+                    "name it as /usr/bin/{}, where the event's machine has it; or check it on a host that has {base} there",
+                    command.name
+                )
+            } else {
+                format!("install {base} and check again; the event's machine has it")
+            };
+            self.remarks.undecided(format!("{what} is not on this host"), help);
         } else {
             self.remarks.fail(
                 format!("{what} is not on this host, and {base} is no command that rule 7.5 lists"),

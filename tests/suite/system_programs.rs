@@ -38,6 +38,12 @@ fn an_interpreter_starts_its_own_programs_by_its_own_words() {
     let engine = engine.split_once('\n').unwrap().1;
     for (name, before, passes) in [
         ("asks", "import ctypes.util\nctypes.util.find_library('m')", true),
+        ("absent", "import ctypes.util\nctypes.util.find_library('absent')", true),
+        (
+            "links",
+            "import subprocess\nsubprocess.run(['ld', '-o', '/tmp/x', '-lm'], stderr=-3)",
+            false,
+        ),
         ("lists", "import subprocess\nsubprocess.run(['/sbin/ldconfig', '-N'], stdout=-3)", false),
         ("names", "import subprocess\nsubprocess.run(['uname', '-a'], stdout=-3)", false),
         ("owns", OWN_LIBRARY, true),

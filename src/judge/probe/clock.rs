@@ -2,8 +2,12 @@
 //!
 //! Alone on the machine, because its times are the evidence. The event's clock comes last: most engines
 //! think for a minute there, so the wait is cut ([`Ask::was_cut`](crate::model::evidence::Ask::was_cut)).
+//! It is asked of both sides, since each has its own words in `go`: of White for the time, of Black only for
+//! what that clock breaks, beside the other probes.
 
 use std::time::Duration;
+
+use shakmaty::Color;
 
 use super::list::{Item, ask_all};
 use super::{Bench, EVENT_CLOCK};
@@ -20,7 +24,9 @@ const LITTLE: Go = Go::Clock(Clocks::even(1000, 3000));
 
 /// The name of the question on the event's clock.
 const THE_EVENTS: &str = "clock-event";
-/// A quick check does not wait longer for it: one that the clock itself breaks ends at once, and a sound one would think on.
+/// The same as Black.
+const THE_EVENTS_AS_BLACK: &str = "clock-event-black";
+/// No longer wait where the time is no evidence: one that the clock itself breaks ends at once, and a sound one would think on.
 const QUICK: Duration = Duration::from_millis(500);
 
 /// Asks three times; the answers' times are the evidence. One that hangs on a clock which only advises is still asked on the event's.
@@ -29,20 +35,26 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
     let items = [
         Item::new(Purpose::Clock, "clock-floor", &moves, FLOOR),
         Item::new(Purpose::Clock, "clock-little-left", &moves, LITTLE),
-        on_the_events(bench),
+        on_the_events(Color::White, whole(bench)),
     ];
     let mut runs = ask_all(bench, &items)?;
     let asked = |ask: &Ask| matches!(&ask.question, Question::Go(go) if go.position == THE_EVENTS);
     if !runs.iter().flat_map(|run| &run.asks).any(asked) {
-        runs.extend(ask_all(bench, &[on_the_events(bench)])?);
+        runs.extend(ask_all(bench, &[on_the_events(Color::White, whole(bench))])?);
     }
     Ok(runs)
 }
 
+/// Asks as Black on the event's clock, in a process of its own: where White's wait was cut, that process is gone, and where not, its
+/// end in good order is evidence.
+pub(super) fn as_black(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
+    ask_all(bench, &[on_the_events(Color::Black, bench.plan.waits.clock.min(QUICK))])
+}
+
 /// Asks a process that waits only on the event's clock, the one that can reject: of an entry that is slow, or in a quick check. No time
 /// is evidence then, so that others may run meanwhile.
-pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>) -> Session<Over> {
-    let Item { purpose, name, moves, go, patience } = on_the_events(bench);
+pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>, side: Color) -> Session<Over> {
+    let Item { purpose, name, moves, go, patience } = on_the_events(side, whole(bench));
     let search = Search { name: &name, shown: PositionForm::Moves(&moves), go };
     let ready = ready.turn_to(purpose).new_game();
     let asked = ready.and_then(|ready| ready.go_within(search, patience.unwrap_or_default()));
@@ -57,10 +69,16 @@ pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>) -> Session<Ov
     over
 }
 
-fn on_the_events(bench: &Bench<'_>) -> Item {
-    let patience = bench.plan.waits.clock;
-    Item {
-        patience: Some(if bench.plan.quick { patience.min(QUICK) } else { patience }),
-        ..Item::new(Purpose::Clock, THE_EVENTS, &positions::middlegame(), EVENT_CLOCK)
-    }
+/// The wait where the time is evidence.
+fn whole(bench: &Bench<'_>) -> Duration {
+    let whole = bench.plan.waits.clock;
+    if bench.plan.quick { whole.min(QUICK) } else { whole }
+}
+
+fn on_the_events(side: Color, patience: Duration) -> Item {
+    let (name, moves) = match side {
+        Color::White => (THE_EVENTS, positions::middlegame()),
+        Color::Black => (THE_EVENTS_AS_BLACK, positions::middlegame_as_black()),
+    };
+    Item { patience: Some(patience), ..Item::new(Purpose::Clock, name, &moves, EVENT_CLOCK) }
 }

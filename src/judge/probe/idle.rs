@@ -6,6 +6,8 @@
 
 use std::time::{Duration, Instant};
 
+use shakmaty::Color;
+
 use super::watched_game::{self, Lots};
 use super::{Bench, ProbeOutcome, clock};
 use crate::engine::moves::Moves;
@@ -30,16 +32,22 @@ pub(super) fn is_in_doubt(run: &Run) -> bool {
     run.purpose == Purpose::Idle && (works || run.idle_after_moves.is_empty() && run.strained)
 }
 
-/// Switches off what can be switched off, watches it in games, and looks for a book; then asks on the event's clock, where nothing else does.
-pub(super) fn run(bench: &Bench<'_>, go: Go, event: bool) -> Result<ProbeOutcome, SandboxError> {
+/// Switches off what can be switched off, watches it in games, and looks for a book; then asks on the event's clock, where nothing else
+/// asks this side.
+pub(super) fn run(
+    bench: &Bench<'_>,
+    go: Go,
+    event: Option<Color>,
+) -> Result<ProbeOutcome, SandboxError> {
     (bench.progress)("book and pondering");
     let known = bench.start(Purpose::Idle)?.uci();
     let ready = known.and_then(Session::<Identified>::ready_for_a_match);
     // Of one that has taken long, or is checked in a hurry, one moment has to tell.
-    let games = if event || bench.plan.quick { 1 } else { 2 };
-    let over = match ready.and_then(|ready| talk(bench, ready, go, games)) {
-        Ok(ready) if event => clock::event_only(bench, ready),
-        Ok(ready) => {
+    let games = if event.is_some() || bench.plan.quick { 1 } else { 2 };
+    let talked = ready.and_then(|ready| talk(bench, ready, go, games));
+    let over = match (talked, event) {
+        (Ok(ready), Some(side)) => clock::event_only(bench, ready, side),
+        (Ok(ready), None) => {
             let mut over = ready.quit();
             // As of each start that counts.
             if !bench.plan.quick {
@@ -47,7 +55,7 @@ pub(super) fn run(bench: &Bench<'_>, go: Go, event: bool) -> Result<ProbeOutcome
             }
             over
         }
-        Err(over) => over,
+        (Err(over), _) => over,
     };
     Ok(over.finish_all().into())
 }

@@ -24,6 +24,8 @@ mod watched_game;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use shakmaty::Color;
+
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
 use crate::judge::probe::games::early_start::EarlyProcess;
@@ -32,6 +34,7 @@ use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Questi
 use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 use main_run::MainRun;
+use watched_game::Lots;
 
 /// Takes one line on what is being done now; called from any thread.
 pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
@@ -390,7 +393,12 @@ fn after_main(
         return Ok((outcomes, looks));
     };
     // It only waits for most of its time, so it is one more beside the others.
-    let event = facts.plays && (late || bench.plan.quick);
+    let event = match (facts.plays, late) {
+        // A start for each side would take too long.
+        (true, true) => Some(Lots::draw().colour()),
+        (true, false) if bench.plan.quick => Some(Color::White),
+        _ => None,
+    };
     let (others, idle) = std::thread::scope(|scope| {
         let idle = scope.spawn(|| idle_probe(&bench, go, event));
         (beside_each_other(&bench, tasks), join(idle))
@@ -410,7 +418,11 @@ fn in_time(look: Task, start: Duration) -> Task {
     })
 }
 
-fn idle_probe(bench: &Bench<'_>, go: Go, event: bool) -> Result<ProbeOutcome, SandboxError> {
+fn idle_probe(
+    bench: &Bench<'_>,
+    go: Go,
+    event: Option<Color>,
+) -> Result<ProbeOutcome, SandboxError> {
     let probe = |bench: &Bench<'_>, go| idle::run(bench, go, event);
     again::climbing(bench, go, probe).map(|(outcome, _)| outcome)
 }
@@ -426,6 +438,9 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
     let advice = !plan.quick;
     if !facts.asked_to_quit {
         tasks.push(Box::new(main_run::only_quit));
+    }
+    if facts.plays && !late {
+        tasks.push(Box::new(|bench| clock::as_black(bench).map(ProbeOutcome::from)));
     }
     if advice && !late && matches!(form, Some(Go::Clock(_))) {
         tasks.push(Box::new(bare_go));

@@ -89,7 +89,7 @@ fn a_good_engine_shows_all_it_can() {
         assert!(searches(&game)[0].answer.is_good());
     }
     let clock = searches(&of(&runs, Purpose::Clock)).len();
-    assert_eq!(clock, 3);
+    assert_eq!(clock, 4);
     for (field, value) in [
         (shown.go_clock, true),
         (shown.go_bare, false),
@@ -138,7 +138,9 @@ fn quick_asks_only_what_can_reject() {
             | Purpose::Clock
     )));
     let clock = searches(&of(&runs, Purpose::Clock));
-    assert_eq!(clock.iter().map(|ask| name(ask)).collect::<Vec<_>>(), ["clock-event"]);
+    let mut names: Vec<_> = clock.iter().map(|ask| name(ask)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["clock-event", "clock-event-black"]);
     assert_eq!(shown.go_clock, Some(true));
     assert_eq!(shown.go_bare, None);
 }
@@ -189,7 +191,7 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     let asked = before.iter().filter(|line| line.starts_with("go ")).count();
     assert!(before[0] == "uci" && asked >= 2, "{before:?}");
     let clock = searches(&clock);
-    assert_eq!(clock.iter().map(|ask| name(ask)).collect::<Vec<_>>(), ["clock-event"]);
+    assert!(clock.len() == 1 && name(clock[0]).starts_with("clock-event"), "{clock:?}");
     assert_eq!(shown.left_out, Some(LeftOut { looks: 7, of: 7 }));
     let (_, shown) = probe(&Puppets::new(|_| PuppetAct::Move), &plan(false));
     assert_eq!(shown.left_out, None);
@@ -242,14 +244,35 @@ fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
     let clock = of(&runs, Purpose::Clock);
     let asked = searches(&clock);
     let names: Vec<_> = asked.iter().map(|ask| name(ask)).collect();
-    assert_eq!(names, ["clock-floor", "clock-little-left", "clock-event"]);
-    assert!(asked[2].was_cut());
+    assert_eq!(names, ["clock-floor", "clock-little-left", "clock-event", "clock-event-black"]);
+    assert!(asked[2].was_cut() && asked[3].was_cut());
     assert!(!asked[0].was_cut());
     // A bare go is answered, so the rest is asked while it thinks on the event's clock.
     assert_eq!(shown.go_bare, Some(true));
     assert_eq!(shown.stop, Some(false));
     assert_eq!(shown.quit_while_thinking, Some(false));
     assert_eq!(of(&runs, Purpose::QuitWhileThinking).len(), 1);
+}
+
+#[test]
+fn one_that_only_blacks_turn_on_the_events_clock_breaks_is_found() {
+    let puppets = || {
+        Puppets::new(|scene: PuppetView<'_>| {
+            let black = scene.moves.plies().0 % 2 == 1;
+            match scene.go.contains("wtime 1800000") {
+                true if black => PuppetAct::Die,
+                true => PuppetAct::Hang,
+                false => PuppetAct::Move,
+            }
+        })
+    };
+    for quick in [true, false] {
+        let (runs, _) = probe(&puppets(), &plan(quick));
+        let clock = searches(&of(&runs, Purpose::Clock));
+        let asked = |wanted| clock.iter().find(|ask| name(ask) == wanted).unwrap();
+        assert!(asked("clock-event").was_cut());
+        assert!(matches!(asked("clock-event-black").answer, Answer::Ended(_)));
+    }
 }
 
 #[test]

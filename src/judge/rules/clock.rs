@@ -149,6 +149,10 @@ fn samples(evidence: &Evidence) -> Vec<Sample> {
     if samples.is_empty() {
         samples = runs::engine(evidence).map(of).unwrap_or_default();
     }
+    // One that was cut sooner than another with as much time took tells nothing more.
+    let all = samples.clone();
+    let is_outdone = |s: &Sample| all.iter().any(|o| o.left >= s.left && o.took > s.took);
+    samples.retain(|s| !(s.cut && is_outdone(s)));
     samples.sort_by_key(|s| std::cmp::Reverse(s.left));
     samples
 }
@@ -254,6 +258,13 @@ mod tests {
         assert!(finding.summary.starts_with("at least 20.0 s"));
         // Nobody saw when it moves, so that nothing is known of a game.
         assert_eq!(of(&[(1_800_000, 3_000, true)]).summary, "at least 3.00 s of 1800 s + 3 s");
+    }
+
+    #[test]
+    fn the_other_side_that_is_cut_sooner_tells_nothing_of_the_time() {
+        let finding = of(&[(1_800_000, 20_000, false), (1_783_519, 500, true)]);
+        assert_eq!(finding.evidence["lost_at_move"], 106);
+        assert_eq!(finding.evidence["samples"].as_array().map(Vec::len), Some(1));
     }
 
     #[test]

@@ -341,6 +341,43 @@ mod tests {
         assert!(finding.help.contains("T=`mktemp`"), "{}", finding.help);
     }
 
+    /// What nothing has filled has no execute bit either.
+    #[test]
+    fn a_compiler_that_is_not_there_goes_before_its_output_that_cannot_be_executed() {
+        for (name, step) in [("gcc-77", "do without gcc-77"), ("pypy3", "install pypy3")] {
+            let mut run = testing::run(Purpose::Main)
+                .died(ExitHow::Status(126))
+                .exec(Some(0), "tmp.x", ProgramClass::OwnProduct)
+                .stderr(&format!("/entry/1: 3: {name}: not found"));
+            run.execs[1].outcome = ExecOutcome::Denied;
+            run.execs[1].asked = "/tmp/tmp.x".into();
+            let finding = of(run);
+            assert!(finding.summary.contains(&format!("looked for {name}")), "{finding:?}");
+            assert!(finding.help.starts_with(step), "{}", finding.help);
+        }
+    }
+
+    #[test]
+    fn a_sign_of_typography_in_a_command_is_named() {
+        let mut given = testing::run(Purpose::Main).died(ExitHow::Status(127)).exec(
+            Some(0),
+            "tail",
+            ProgramClass::Listed,
+        );
+        given.execs[1].argv = vec!["tail".into(), "–n".into(), "+5".into()];
+        given.execs[1].exit = Some(ExitHow::Status(1));
+        let sought = testing::run(Purpose::Main)
+            .died(ExitHow::Status(127))
+            .stderr("/entry/1: 3: tail\u{a0}-n: not found");
+        for (run, sign, plain) in
+            [(given, "`–n` has – (U+2013)", "a plain -"), (sought, "(U+00A0)", "a plain blank")]
+        {
+            let finding = of(run);
+            assert!(finding.summary.contains(sign), "{}", finding.summary);
+            assert!(finding.help.contains(plain), "{}", finding.help);
+        }
+    }
+
     #[test]
     fn a_program_that_could_not_be_copied_is_told() {
         let finding =

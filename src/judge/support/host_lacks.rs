@@ -14,6 +14,7 @@ use crate::model::evidence::{
 };
 use crate::model::layer_status::{LayerName, LayerState};
 use crate::policy::allowlist::AcceleratorPart;
+use crate::sandbox::plan::PSEUDO_TERMINAL;
 
 /// The run asked for a command of rule 7.5 that this host lacks.
 pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
@@ -176,6 +177,7 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
         .or_else(|| no_accelerator(run, host, policy))
         .or_else(|| lacking_processor(run))
         .or_else(|| refused_limit(run))
+        .or_else(|| no_terminal(run))
         .or_else(|| broken_by_layer(run, host))
 }
 
@@ -191,6 +193,17 @@ fn refused_limit(run: &Run) -> Option<Excuse> {
         format!("it wanted a higher limit of resources than an entry gets here: `{said}`"),
         "leave the limit as it is, or go on where it cannot be raised (`ulimit -s unlimited||:`, in Python `try:`)",
         json!({"refused": ["a higher limit of resources"], "said": said}),
+    ))
+}
+
+/// The run wanted a pseudo-terminal; no rule forbids one, and the event's machine has them.
+fn no_terminal(run: &Run) -> Option<Excuse> {
+    let wanted = |open: &FileOpen| open.path == PSEUDO_TERMINAL && (open.missing || open.denied);
+    run.opens.iter().any(wanted).then(|| Excuse::of_host(
+        format!("it wanted a pseudo-terminal ({PSEUDO_TERMINAL}), which no rule forbids and no entry gets here"),
+        "do without one, or go on where there is none: the engine needs its three streams alone; or let the organisers see it \
+         play where it has one",
+        json!({"refused": ["a pseudo-terminal"]}),
     ))
 }
 
@@ -278,6 +291,18 @@ mod tests {
         for line in ["1: ulimit: bad number", said[2]] {
             assert!(refused_limit(&testing::run(Purpose::Main).stderr(line)).is_none());
         }
+    }
+
+    #[test]
+    fn a_pseudo_terminal_that_no_entry_gets_here_leaves_a_start_open() {
+        let wanted = |path: &str| {
+            let mut run = testing::run(Purpose::Main).opened(path, false);
+            run.opens[0].missing = true;
+            no_terminal(&run).map(|excuse| excuse.why)
+        };
+        let why = wanted("/dev/ptmx").unwrap();
+        assert!(why.starts_with("it wanted a pseudo-terminal (/dev/ptmx)"), "{why}");
+        assert_eq!(wanted("/usr/lib/libm.so.6"), None);
     }
 
     #[test]

@@ -160,6 +160,11 @@ pub(crate) fn middlegame() -> Moves {
     known(MIDDLEGAME)
 }
 
+/// The same a ply before, with Black to move.
+pub(crate) fn middlegame_as_black() -> Moves {
+    first_plies(MIDDLEGAME, Ply(21))
+}
+
 /// A position that shares no legal move with the start position, for questions about FEN.
 pub(crate) fn endgame() -> Moves {
     known(ENDGAME)

@@ -19,7 +19,9 @@ pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
             FileAccess::Write => format!("to write {}", open.path),
         })
     });
-    let mut words: Vec<String> = calls.chain(files).collect();
+    let removes = evidence.runs.iter().any(removes_itself);
+    let removed = removes.then(|| "to remove its own file, which the next start needs".to_owned());
+    let mut words: Vec<String> = calls.chain(files).chain(removed).collect();
     words.sort();
     words.dedup();
     words
@@ -40,6 +42,14 @@ pub(crate) fn refused_write(run: &Run) -> Option<&FileOpen> {
 /// True for the entry's own file, which lies at another place in each run.
 fn is_entry(run: &Run, open: &FileOpen) -> bool {
     run.execs.first().is_some_and(|entry| entry.asked == open.path)
+}
+
+/// True if it told rm to remove the entry's own file, which lies where nothing can be removed.
+fn removes_itself(run: &Run) -> bool {
+    let Some(entry) = run.execs.first() else { return false };
+    run.execs
+        .iter()
+        .any(|exec| exec.name == "rm" && exec.argv.iter().skip(1).any(|word| *word == entry.asked))
 }
 
 /// Files that run-times and the libraries of the system look into by themselves.
@@ -162,6 +172,18 @@ mod tests {
         run = run.opened("/entry/5e4a36c4", true);
         run.opens[0].access = FileAccess::Write;
         assert_eq!(words(&testing::evidence_of([run])), ["to write its own file"]);
+    }
+
+    #[test]
+    fn an_entry_that_removes_its_own_file_is_told() {
+        let told = |word: &str| {
+            let mut run = testing::run(Purpose::Main).exec(Some(0), "rm", ProgramClass::Tolerated);
+            run.execs[0].asked = "/entry/5e4a36c4".into();
+            run.execs[1].argv = vec!["rm".into(), "-f".into(), word.into()];
+            words(&testing::evidence_of([run]))
+        };
+        assert_eq!(told("/entry/5e4a36c4"), ["to remove its own file, which the next start needs"]);
+        assert_eq!(told("/tmp/tmp.x"), [""; 0]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::model::evidence::{
 };
 use crate::model::next_step::ENTRY;
 use crate::model::text::escape;
+use crate::model::typographic::Typographic;
 
 /// A cause in words.
 pub(crate) struct Cause {
@@ -242,6 +243,28 @@ fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
     )
 }
 
+/// A command that is not installed, in words, and the next step.
+fn not_installed(name: &str, policy: &dyn Allowed) -> (String, String) {
+    let help = match policy.command(name).class {
+        ProgramClass::Refused => {
+            format!("do without {name}: rule 7.5 does not list it, and it would be refused")
+        }
+        _ => format!("install {name} and check again; the event's machine has it"),
+    };
+    (format!("after it had looked for {name}, which is not installed here"), help)
+}
+
+/// A word with a sign of typography that a program was given, or that was looked for as one, escaped, and that sign.
+fn typographic_word(run: &Run) -> Option<(String, Typographic)> {
+    let given = run.execs.iter().flat_map(|exec| exec.argv.iter().skip(1)).map(String::as_str);
+    let sought = run.stderr_tail.iter().filter_map(|line| {
+        let said = line.strip_suffix(": not found").or(line.strip_suffix(": command not found"))?;
+        said.rsplit(": ").next()
+    });
+    let mut words = given.chain(sought).filter(|word| word.len() < 200);
+    words.find_map(|word| Some((wording::shorten(word, 80), Typographic::first_in(word)?)))
+}
+
 /// A program or module that it wanted in vain, where that is likely to be the reason.
 fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some(exec) = run.execs.iter().find(|exec| commands::is_denied(exec)) {
@@ -269,9 +292,14 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     }
     if let Some(word) = carriage_return(run) {
         return Some((
-            format!("after it looked for `{word}`, a name that ends in a carriage return"),
-            "end the first line of what you pack with LF alone: `tr -d '\\r' <engine.py` before it is packed".to_owned(),
+            format!("after it looked for `{word}`, a word that ends in a carriage return"),
+            "end the lines of the stub and the first line of what you pack with LF alone: `tr -d '\\r' <engine.py` before it is \
+             packed"
+                .to_owned(),
         ));
+    }
+    if let Some((word, sign)) = typographic_word(run) {
+        return Some((format!("where `{word}` has {} in it", sign.shown()), sign.help()));
     }
     let modules = complaints::missing_modules(&run.stderr_tail);
     let refused = refused_access::refused_write(run);
@@ -281,6 +309,10 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     }
     if let Some(cause) = failed_tool(run).filter(|_| modules.is_empty()) {
         return Some(cause);
+    }
+    // What nothing has filled is not executable either.
+    if let Some(name) = complaints::not_found_names(&run.stderr_tail).into_iter().next() {
+        return Some(not_installed(&name, policy));
     }
     let unrunnable = run
         .execs
@@ -297,10 +329,7 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
         return Some(refused_write(run, open));
     }
     if let Some(name) = commands::wanted_and_absent(run, policy).into_iter().next() {
-        return Some((
-            format!("after it had looked for {name}, which is not installed here"),
-            format!("do without {name}: rule 7.5 does not list it, and it would be refused"),
-        ));
+        return Some(not_installed(&name, policy));
     }
     let Some(module) = modules.into_iter().next() else {
         if let Some(name) = libraries::wanted_in_vain(run, policy) {

@@ -36,7 +36,7 @@ pub(super) fn check(list: &Allowlist) -> Result<(), TextMistake> {
         if helper.below.is_empty() {
             return Err(at(&helper.name, "a helper needs `below`: the programs that may start it"));
         }
-        for name in &helper.below {
+        for name in helper.below.iter().chain(helper.asked.iter().flat_map(|asked| &asked.below)) {
             if list.command(name).is_none() && list.helper(name).is_none() {
                 let known = (list.commands.iter().map(|c| &*c.name))
                     .chain(list.helpers.iter().map(|h| &*h.name));

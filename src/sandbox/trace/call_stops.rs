@@ -19,7 +19,7 @@ use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::{EntryFiles, FoundFile};
 use crate::sandbox::inspect::process::Mapping;
 use crate::sandbox::inspect::{image, process};
-use crate::sandbox::plan::is_shared_object;
+use crate::sandbox::plan::{PSEUDO_TERMINAL, is_shared_object};
 use crate::sandbox::trace::calls::{
     PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, message, other_process,
 };
@@ -301,8 +301,9 @@ impl Tracer<'_> {
         if error == 0 && (creates || access == FileAccess::Write) {
             self.made(creates.then_some(&path), came_to.as_ref(), by);
         }
-        // Of what does not exist, only libraries tell anything: what a program could not load.
-        let missing = error == libc::ENOENT && is_shared_object(&path);
+        // Of what does not exist, only libraries tell anything, which a program could not load, and the one device that no entry has.
+        let told = is_shared_object(&path) || path == Path::new(PSEUDO_TERMINAL);
+        let missing = error == libc::ENOENT && told;
         if error == 0 && opens && came_to.is_none() && !tracee::is_dying(pid) {
             // Another thread has taken the descriptor away: nobody knows what it was.
             self.unrecorded(RecordPart::Paths);

@@ -99,6 +99,8 @@ fn scripts_are_judged_by_their_interpreter() {
             Status::Undecided,
             "its interpreter /usr/bin/pypy3 is not on this host",
         ),
+        ("#!/usr/bin/python3.99\n", Status::Undecided, "/usr/bin/python3.99 is not on this host"),
+        ("#!/usr/bin/pypy4\n", Status::Fail, "pypy4 is no command that rule 7.5 lists"),
         ("#!/usr/bin/node\n", Status::Fail, "node is no command that rule 7.5 lists"),
         ("#!python3\n", Status::Fail, "no absolute path"),
         ("#!/usr/bin/env python3\n", Status::Pass, "script for python3"),
@@ -111,6 +113,10 @@ fn scripts_are_judged_by_their_interpreter() {
         ("#!\necho\n", Status::Advice, "names no interpreter"),
         ("\n#!/bin/sh\n", Status::Advice, "below the first line"),
         ("echo id;exit\n", Status::Advice, "without a shebang"),
+        ("#!/bin/sh\nT=`mktemp`\r\nexit\r\n", Status::Advice, "line 2 ends with CR LF"),
+        ("#!/bin/sh\ntail -n+3 “$0”|sh\n", Status::Advice, "line 2 has “ (U+201C) in it"),
+        ("#!/bin/sh\n# “plain”\nexit\n", Status::Pass, "script for sh"),
+        ("#!/usr/bin/python3\n'“'\r\n", Status::Pass, "script for python3"),
     ] {
         let (_, finding) = judged(text.as_bytes());
         assert_eq!(finding.status, expected, "{text:?}: {}", finding.summary);
