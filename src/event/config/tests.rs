@@ -375,6 +375,23 @@ fn a_lot_draws_the_seats_whatever_the_order_of_the_file() {
 }
 
 #[test]
+fn engines_of_events_before_are_drawn_by_their_places_or_by_their_seeds() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = "[[stage]]\nname = \"S\"\nformat = { round-robin = { doubles = 1 } }\nbook-policy = \"none\"\n\
+                 ties = \"4k\"\n";
+    let mut config = seeded(dir.path(), 4, stage, false);
+    config.stages[0].previous = ["e3", "e1"].map(str::to_owned).to_vec();
+    config.stages[0].engines = ["e4", "e2"].map(str::to_owned).to_vec();
+    let mut seats = |draw: SeatDraw| {
+        config.stages[0].draw = draw;
+        super::super::draw::drawn(&config, &Ledger::default(), 0).seats
+    };
+    assert_eq!(seats(SeatDraw::Ranking), ["e3", "e1", "e2", "e4"]);
+    assert_eq!(seats(SeatDraw::ReversedRanking), ["e2", "e4", "e1", "e3"]);
+    assert_eq!(seats(SeatDraw::Seeds), ["e1", "e2", "e3", "e4"]);
+}
+
+#[test]
 fn odd_and_even_places_are_as_many_as_there_is_room_for() {
     let dir = tempfile::tempdir().unwrap();
     let stage = |name: &str, more: &str| {
