@@ -419,3 +419,18 @@ fn the_settings_of_a_journal_tell_where_crashes_disqualify() {
     let limit = |name: &str| stages[name].crash_limit.map(NonZeroU32::get);
     assert_eq!([limit("P"), limit("Q"), limit("S")], [Some(3), Some(5), None]);
 }
+
+#[test]
+fn journals_of_one_stem_share_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let stages = "[[stage]]\nname = \"S\"\nformat = { round-robin = { doubles = 1 } }\nbook-policy = \"none\"\n\
+                  ties = \"4k\"\n";
+    let mut config = seeded(dir.path(), 2, stages, false);
+    let mut told = |journal: &str| {
+        config.journal = journal.into();
+        [config.live_file(), config.crashes()]
+    };
+    assert_eq!(told("a.journal"), ["a.live.json", "a.crashes"].map(std::path::PathBuf::from));
+    assert_eq!(told("a.log"), ["a.log-live.json", "a.log-crashes"].map(std::path::PathBuf::from));
+    assert_eq!(told("a"), ["a-live.json", "a-crashes"].map(std::path::PathBuf::from));
+}
