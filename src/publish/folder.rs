@@ -268,7 +268,7 @@ mod tests {
     }
 
     fn why(opened: io::Result<Folder>) -> String {
-        opened.err().expect("refused").to_string()
+        opened.expect_err("refused").to_string()
     }
 
     #[test]
