@@ -39,7 +39,10 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
         });
         let previous = stage.previous.iter().cloned();
         let own: Vec<String> = match stage.draw {
-            SeatDraw::Seeds => entries().filter(|name| stage.engines.contains(name)).collect(),
+            // Behind those of events before they stand by their seeds, where the file says nothing of an order.
+            SeatDraw::Ranking if stage.from.is_empty() => {
+                entries().filter(|name| stage.engines.contains(name)).collect()
+            }
             _ => stage.engines.clone(),
         };
         previous.chain(from).chain(own).collect()
@@ -50,7 +53,11 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
         SeatDraw::ReversedRanking => seats.reverse(),
         SeatDraw::Alphabetical => seats.sort_by_key(|name| name.to_lowercase()),
         SeatDraw::Shuffle(number) => lot::shuffle(&mut seats, number),
-        SeatDraw::Seeds | SeatDraw::Ranking => {}
+        SeatDraw::Seeds => {
+            let order: Vec<String> = entries().collect();
+            seats.sort_by_key(|name| order.iter().position(|entry| entry == name));
+        }
+        SeatDraw::Ranking => {}
     }
     Drawn { seats, ..Drawn::default() }
 }

@@ -7,6 +7,7 @@ use super::format::{Format, Next, StageHistory};
 use super::ledger::StageState;
 use super::schedule::Seat;
 use super::stage::{Stage, StageFormat};
+use crate::model::game::listed::RoundGame;
 
 /// A match that is level is played on for so many pairs in one run: two engines that crash at every start would play
 /// for ever.
@@ -26,6 +27,20 @@ impl Stage {
             StageFormat::DoubleRoundRobins(_) | StageFormat::Of(_) => 0,
         };
         BTreeMap::from([(0, of_all)])
+    }
+
+    /// True if a game is of a part of a match that comes again until it is decided: half of a pair would decide it.
+    pub(crate) fn is_of_deciding_part(&self, seats: usize, at: RoundGame) -> bool {
+        match &self.format {
+            StageFormat::Pairs(pairs) => at.round > 2 * pairs.get(),
+            StageFormat::Of(Format::Match(of)) => of
+                .part(at.round)
+                .checked_sub(1)
+                .and_then(|then| of.then.get(then))
+                .is_some_and(|then| then.again),
+            StageFormat::Of(Format::Knockout(of)) => of.is_further(seats, at),
+            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(_) => false,
+        }
     }
 
     /// The engines of each match that was played on for [`MOST_MORE_PAIRS`] and is level still, with nothing begun since:
@@ -62,5 +77,42 @@ impl Stage {
             }
             _ => Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::super::format::knockout::{BracketDraw, Knockout, WhiteFirst};
+    use super::super::format::match_::MatchPart;
+    use super::super::stage::tests::stage;
+    use super::*;
+
+    #[test]
+    fn games_of_parts_that_come_again_decide_by_whole_pairs() {
+        let two = NonZeroU32::new(2).unwrap();
+        let first = |format: StageFormat, at: fn(u32) -> RoundGame| {
+            let stage = stage(format);
+            (1..20).find(|game| stage.is_of_deciding_part(2, at(*game)))
+        };
+        let by_round = |round: u32| RoundGame { round, game: 1 };
+        let of = |then: Vec<MatchPart>| {
+            StageFormat::Of(Format::Match(MatchFormat { pairs: two, early: false, then }))
+        };
+        let [once, again] = [false, true].map(|again| MatchPart { pairs: two, again });
+        assert_eq!(first(StageFormat::Pairs(two), by_round), Some(5));
+        assert_eq!(first(of(vec![]), by_round), None);
+        assert_eq!(first(of(vec![once]), by_round), None);
+        assert_eq!(first(of(vec![once, again]), by_round), Some(9));
+        let knockout = Knockout {
+            draw: BracketDraw::EqualDistance,
+            pairs: vec![two],
+            bronze: None,
+            early: false,
+            white_first: WhiteFirst::Lower,
+        };
+        let of_first = |game: u32| RoundGame { round: 1, game };
+        assert_eq!(first(StageFormat::Of(Format::Knockout(knockout)), of_first), Some(5));
     }
 }

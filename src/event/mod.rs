@@ -1,5 +1,6 @@
 //! Events: the games that were played, the order in which games must be played, and the standings.
 
+mod annulment;
 pub(crate) mod broadcast;
 pub(crate) mod conduct;
 pub mod config;

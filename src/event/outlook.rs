@@ -21,15 +21,19 @@ pub(crate) struct StageOutlook {
     pub(crate) engines: usize,
     /// Its rounds.
     pub(crate) rounds: u64,
-    /// Its games, those of a tie that is played on left out.
+    /// Its games, those after a tie left out; where matches end early they may be fewer.
     pub(crate) games: u64,
+    /// The games of the further parts that a match has after a tie, but for those that come again until it is decided.
+    pub(crate) after_ties: u64,
+    /// True if a match ends as soon as it is decided.
+    pub(crate) ends_early: bool,
     /// True if a tie is played on.
     pub(crate) is_played_on: bool,
     /// True if it is played only if places are tied; its numbers are those of the fewest engines.
     pub(crate) is_conditional: bool,
     /// The openings that its book must hold.
     pub(crate) openings: usize,
-    /// The time that it takes if each game has [`LONG_GAME`] moves and uses all its time.
+    /// The time that it takes if each game, also of those parts, has [`LONG_GAME`] moves and uses all its time.
     pub(crate) longest: Duration,
 }
 
@@ -39,13 +43,23 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
     let mut stages = Vec::new();
     for stage in &config.stages {
         let engines = stage.seats;
-        let games = stage.format.games(engines);
-        let turns = u32::try_from(games.div_ceil(at_a_time)).unwrap_or(u32::MAX);
+        let all = stage.format.games(engines);
+        let games = match &stage.format {
+            StageFormat::Of(format::Format::Match(of)) => 2 * u64::from(of.pairs.get()),
+            _ => all,
+        };
+        let turns = u32::try_from(all.div_ceil(at_a_time)).unwrap_or(u32::MAX);
         stages.push(StageOutlook {
             name: stage.name.clone(),
             engines,
             rounds: rounds(&stage.format, engines),
             games,
+            after_ties: all - games,
+            ends_early: match &stage.format {
+                StageFormat::Of(format::Format::Match(of)) => of.early,
+                StageFormat::Of(format::Format::Knockout(of)) => of.early,
+                _ => false,
+            },
             is_played_on: stage.format.is_played_on(),
             is_conditional: stage.breaks_ties_of.is_some(),
             openings: stage.openings(),
@@ -73,7 +87,7 @@ fn rounds(of: &StageFormat, engines: usize) -> u64 {
             of_cycles(u64::from(format.cycles.get()))
         }
         StageFormat::Of(format::Format::Playoff(format)) => cycles(format.doubles),
-        StageFormat::Of(format::Format::Match(_)) => of.games(engines),
+        StageFormat::Of(format::Format::Match(of)) => 2 * u64::from(of.pairs.get()),
         StageFormat::Of(format::Format::Swiss(format)) => u64::from(format.rounds.get()),
         StageFormat::Of(format::Format::Dutch(format)) => u64::from(format.rounds.get()),
         StageFormat::Of(format::Format::Knockout(_)) => u64::from(Knockout::rounds(engines)),

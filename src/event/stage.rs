@@ -9,6 +9,7 @@ use serde::Deserialize;
 use shakmaty::Color;
 
 use super::field::Field;
+use super::format::match_::MatchFormat;
 use super::format::round_robin::PairOrder;
 use super::format::{self, Due, Next, PairId, StageHistory, open};
 use super::ledger::StageState;
@@ -20,6 +21,7 @@ use crate::game::clock::TimeControl;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
 use crate::model::game::variant::Variant;
+use crate::model::words::counted;
 
 /// The format of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +59,9 @@ impl StageFormat {
         let tie = if is_played_on { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
         let mut standings = Standings::with(field, chain, tie);
         standings.format = self.without_doubles();
+        if let StageFormat::Of(format::Format::Match(of)) = self {
+            standings.after_tie = Some(after_tie(of));
+        }
         if standings.format.is_some() || self.is_rotation() {
             // Their first games may stand in Berger order all the same.
             standings.progress = None;
@@ -114,6 +119,23 @@ impl StageFormat {
             StageFormat::Of(format::Format::Match(of)) => of.then.iter().any(|then| then.again),
             StageFormat::Of(format) => format.ranks(),
         }
+    }
+}
+
+/// The games after a tie of a match, in words.
+fn after_tie(of: &MatchFormat) -> String {
+    let mut told = Vec::new();
+    for then in &of.then {
+        let pairs = counted(then.pairs.get(), "pair");
+        if then.again {
+            told.push(format!("{pairs} at a time until it is decided"));
+            return format!("they play {}", told.join(", then "));
+        }
+        told.push(format!("{pairs} more"));
+    }
+    match &told[..] {
+        [] => "the organisers decide".into(),
+        parts => format!("they play {}, then the organisers decide", parts.join(", then ")),
     }
 }
 
@@ -495,6 +517,27 @@ pub(in crate::event) mod tests {
         assert_eq!(of(6), [Some(3), Some(3), Some(4), Some(4)]);
         assert_eq!(of(4), [Some(3), Some(3), Some(1), Some(1)]);
         assert_eq!(of(0), [None; 4]);
+    }
+
+    #[test]
+    fn a_level_match_names_the_games_that_its_file_has_after_a_tie() {
+        let one = |pairs: u32, again| format::match_::MatchPart {
+            pairs: NonZeroU32::new(pairs).unwrap(),
+            again,
+        };
+        let told = |then| {
+            let of = MatchFormat { pairs: NonZeroU32::MIN, early: false, then };
+            let chain = TiebreakChain::named("4k").unwrap();
+            let field = super::super::field::tests::field("a-b 1, b-a 1");
+            let standings = StageFormat::Of(format::Format::Match(of)).standings(&field, chain);
+            standings.tie_goes_to(standings.rows[0].place).into_owned()
+        };
+        assert_eq!(told(Vec::new()), "the organisers decide");
+        assert_eq!(
+            told(vec![one(2, false), one(1, true)]),
+            "they play 2 pairs more, then 1 pair at a time until it is decided"
+        );
+        assert_eq!(told(vec![one(2, false)]), "they play 2 pairs more, then the organisers decide");
     }
 
     #[test]

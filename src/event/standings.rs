@@ -35,6 +35,8 @@ pub struct Standings {
     pub(crate) format: Option<&'static str>,
     /// True if a tie between its two engines is played on, and no tie-break asked (rule 3.2).
     pub(crate) is_played_on: bool,
+    /// The treatment of such a tie in words, where its match says another than that rule.
+    pub(crate) after_tie: Option<String>,
     /// True if matches rank its engines (a bracket, a playoff): no tie-break was asked, and while it is played its order says little.
     pub(crate) is_of_matches: bool,
     /// The shared places whose engines the organisers have to tell apart, whatever the chain says of ties that it leaves.
@@ -189,6 +191,7 @@ impl Standings {
             progress: EventProgress::of(field),
             format: None,
             is_played_on,
+            after_tie: None,
             is_of_matches: false,
             to_be_decided: Vec::new(),
             settled_by: None,
@@ -204,6 +207,9 @@ impl Standings {
 
     /// Returns the treatment of engines that are tied on a place, in words.
     pub(crate) fn tie_goes_to(&self, place: Place) -> Cow<'static, str> {
+        if let (true, Some(after_tie)) = (self.is_played_on, &self.after_tie) {
+            return after_tie.clone().into();
+        }
         if self.is_played_on {
             return "pairs of games are played until one engine wins such a pair (rule 3.2)".into();
         }

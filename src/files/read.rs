@@ -1,6 +1,6 @@
 //! Files that are read: a pipe that nobody writes to is empty, a device has no end, and a text has a bound.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -16,6 +16,9 @@ pub(crate) const SETTINGS: Bytes = Bytes(16 << 20);
 
 /// The most bytes of a receipt, of thousands of entries.
 pub(crate) const RECEIPT: Bytes = Bytes(256 << 20);
+
+/// The most bytes of a small file that gate4k itself keeps: a mark, a list of files, the games under way.
+pub(crate) const KEPT: Bytes = Bytes(64 << 20);
 
 /// The most bytes of a book.
 pub(crate) const BOOK: Bytes = Bytes(1 << 30);
@@ -67,7 +70,30 @@ pub(crate) fn bytes(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
 /// # Errors
 /// When it cannot be opened or read, is a directory, is longer, or is not in UTF-8.
 pub(crate) fn text(path: &Path, most: Bytes) -> io::Result<String> {
-    String::from_utf8(within(open(path)?, most)?).map_err(|error| {
+    in_utf8(within(open(path)?, most)?)
+}
+
+/// Reads a whole text that gate4k keeps by itself: whatever else lies in its place is not read, and nobody waits for it.
+///
+/// # Errors
+/// When it is no regular file, cannot be opened or read, is longer, or is not in UTF-8.
+pub(crate) fn kept(path: &Path) -> io::Result<String> {
+    // Some devices do something when they are opened.
+    regular(path.metadata()?)?;
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    regular(file.metadata()?)?;
+    in_utf8(within(file, KEPT)?)
+}
+
+fn regular(seen: Metadata) -> io::Result<()> {
+    if seen.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"))
+}
+
+fn in_utf8(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
         let (bytes, valid) = (error.as_bytes(), error.utf8_error().valid_up_to());
         let line = 1 + bytes.iter().take(valid).filter(|byte| **byte == b'\n').count();
         let words = format!("line {line} is no text in UTF-8; save the file in UTF-8");
@@ -106,6 +132,22 @@ mod tests {
         assert!(why(bytes(&path, Bytes(7))).contains("longer than 7 B"));
         assert!(why(text(Path::new("/dev/zero"), Bytes(7))).contains("longer than 7 B"));
         assert_eq!(text(Path::new("/dev/null"), Bytes(7)).unwrap(), "");
+    }
+
+    #[test]
+    fn nothing_but_a_regular_file_is_one_of_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let there = |name: &str| dir.path().join(name);
+        nix::unistd::mkfifo(&there("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", there("link")).unwrap();
+        for path in [&there("pipe"), &there("link"), dir.path()] {
+            assert!(why(kept(path)).contains("no regular file"), "{}", path.display());
+        }
+        assert_eq!(kept(&there("none")).unwrap_err().kind(), ErrorKind::NotFound);
+        std::fs::write(there("file"), "text").unwrap();
+        assert_eq!(kept(&there("file")).unwrap(), "text");
+        File::create(there("file")).unwrap().set_len(1 << 40).unwrap();
+        assert!(why(kept(&there("file"))).contains("longer"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -9,7 +10,9 @@ use std::time::{Duration, SystemTime};
 use super::{Destination, Failure, RetryValue};
 use crate::event::broadcast::{EventChanges, Follower};
 use crate::event::config::EventConfig;
-use crate::files::write::{make_folder, replace};
+use crate::event::journal::{self, Mark};
+use crate::files::read;
+use crate::files::write::{PART, make_folder, replace};
 use crate::model::text::{escape, sha256, shown};
 use crate::view::site::{File, Site, SiteKind};
 use crate::view::tcec::{ChangedGames, Tcec};
@@ -28,33 +31,112 @@ pub(crate) enum FolderForm {
 pub(crate) struct Folder {
     dir: PathBuf,
     form: FolderForm,
+    owner: FolderOwner,
     /// The sums of the files as they were written.
     written: BTreeMap<String, String>,
     /// The directory that they were written to, by its device and its number there.
     seen: Option<(u64, u64)>,
 }
 
-/// The file that names the event whose files a directory has: two events in one would take each other's away.
+/// The event whose files a directory has: two events in one would take each other's away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FolderOwner {
+    /// Its name.
+    event: String,
+    /// Its journal.
+    journal: PathBuf,
+    /// The beginning of its journal up to its first games, which tells it from an earlier event of its name; none before
+    /// the first game.
+    began: Option<Mark>,
+}
+
+/// The file that names the owner.
 const OWNER: &str = ".gate4k-event";
 
-impl Folder {
-    /// Makes the directory, for the event of a name.
+impl FolderOwner {
+    /// The text of the file that names it.
+    fn text(&self) -> String {
+        match &self.began {
+            Some(Mark { records, sum }) => format!("{}\n{records} {sum}\n", self.event),
+            None => self.event.clone(),
+        }
+    }
+
+    /// Takes a directory for the event, where it is empty or has files of the event.
     ///
     /// # Errors
-    /// When it cannot be made, or has the files of another event.
-    pub(crate) fn open(dir: &Path, form: FolderForm, event: &str) -> io::Result<Folder> {
-        make_folder(dir)?;
-        match std::fs::read_to_string(dir.join(OWNER)) {
-            Ok(other) if other != event => {
+    /// When it cannot be read, or has other files.
+    fn claim(&mut self, dir: &Path) -> io::Result<()> {
+        let text = match read::kept(&dir.join(OWNER)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Parts of files are of a run that was killed.
+                let mut all = std::fs::read_dir(dir)?.map(|one| one.map(|one| one.file_name()));
+                let other = all.find(|name| {
+                    !name.as_ref().is_ok_and(|name| name.as_bytes().starts_with(PART.as_bytes()))
+                });
+                return match other.transpose()? {
+                    None => replace(&dir.join(OWNER), &self.text()),
+                    Some(name) => Err(io::Error::other(format!(
+                        "it has files that are none of this event's, such as {}; name another folder, or empty this one",
+                        shown(Path::new(&name))
+                    ))),
+                };
+            }
+            Err(error) => {
+                let words =
+                    format!("its file {OWNER} cannot be read: {error}; name another folder");
+                return Err(io::Error::other(words));
+            }
+        };
+        let began = match text.split_once('\n') {
+            None if text == self.event => None,
+            Some((event, began)) if event == self.event => Some(began),
+            _ => {
+                let other = text.lines().next().unwrap_or_default();
                 return Err(io::Error::other(format!(
                     "it has the files of another event, {}; name another folder, or empty this one",
                     escape(other.as_bytes(), 100)
                 )));
             }
-            Ok(_) => {}
-            Err(_) => replace(&dir.join(OWNER), event)?,
+        };
+        let Some(began) = began else { return Ok(()) };
+        self.began = self.mark_of(began);
+        if self.began.is_none() {
+            return Err(io::Error::other(format!(
+                "it has the files of an earlier event of this name, or of one with another journal than {}; name another \
+                 folder, or empty this one",
+                shown(&self.journal)
+            )));
         }
-        Ok(Folder { dir: dir.to_owned(), form, written: BTreeMap::new(), seen: None })
+        Ok(())
+    }
+
+    /// Reads a mark; none where the journal does not begin so.
+    fn mark_of(&self, text: &str) -> Option<Mark> {
+        let records = text.split(' ').next()?.parse().ok()?;
+        let mark = journal::mark(&self.journal, records).ok()?;
+        let own = FolderOwner { began: Some(mark), ..self.clone() };
+        (own.text() == format!("{}\n{text}", self.event)).then_some(mark)
+    }
+}
+
+impl Folder {
+    /// Makes the directory, for the event of a name and a journal.
+    ///
+    /// # Errors
+    /// When it cannot be made, or has files that are not of this event.
+    pub(crate) fn open(
+        dir: &Path,
+        form: FolderForm,
+        event: &str,
+        journal: &Path,
+    ) -> io::Result<Folder> {
+        make_folder(dir)?;
+        let mut owner =
+            FolderOwner { event: event.to_owned(), journal: journal.to_owned(), began: None };
+        owner.claim(dir)?;
+        Ok(Folder { dir: dir.to_owned(), form, owner, written: BTreeMap::new(), seen: None })
     }
 
     fn write(&mut self, files: Vec<File>) -> io::Result<()> {
@@ -65,6 +147,9 @@ impl Folder {
             return Err(io::Error::new(io::ErrorKind::NotFound, "the directory was taken away"));
         }
         make_folder(&self.dir)?;
+        if self.seen.is_none() {
+            self.owner.claim(&self.dir)?;
+        }
         self.seen = std::fs::metadata(&self.dir).map(|seen| (seen.dev(), seen.ino())).ok();
         for (name, text) in files {
             let sum = sha256(&text);
@@ -116,7 +201,10 @@ impl Destination for Folder {
                 Tcec { config, broadcast: &event.broadcast, now: SystemTime::now() }.files(games)
             }
         };
-        files.push((OWNER.into(), config.event.clone()));
+        if self.owner.began.is_none() && !event.broadcast.games.is_empty() {
+            self.owner.began = Some(event.mark());
+        }
+        files.push((OWNER.into(), self.owner.text()));
         self.write(files).map_err(|error| Failure {
             words: format!("cannot write to it: {error}; make room, or give it back"),
             after: Duration::from_secs(1),
@@ -148,6 +236,8 @@ fn pages(config: &EventConfig, event: &Follower, changes: &EventChanges) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::journal::Journal;
+    use crate::event::journal::record::{JournalHeader, JournalRecord};
 
     fn files(text: &str) -> Vec<File> {
         vec![("a.json".into(), "same".into()), ("games/b.json".into(), text.into())]
@@ -157,7 +247,7 @@ mod tests {
     fn a_file_is_written_when_it_changes_and_all_of_them_to_another_directory() {
         let dir = tempfile::tempdir().unwrap();
         let own = dir.path().join("published");
-        let mut folder = Folder::open(&own, FolderForm::Tcec, "E").unwrap();
+        let mut folder = open(&own, "E").unwrap();
         folder.write(files("1")).unwrap();
         std::fs::write(own.join("a.json"), "changed by another").unwrap();
         folder.write(files("2")).unwrap();
@@ -172,19 +262,85 @@ mod tests {
         assert_eq!((read("a.json"), read("games/b.json")), ("same".into(), "3".into()));
     }
 
+    /// The journal does not begin, unless a test writes it.
+    fn open(dir: &Path, event: &str) -> io::Result<Folder> {
+        Folder::open(dir, FolderForm::Site, event, &dir.join("../event.journal"))
+    }
+
+    fn why(opened: io::Result<Folder>) -> String {
+        opened.expect_err("refused").to_string()
+    }
+
     #[test]
     fn a_directory_is_of_one_event() {
         let dir = tempfile::tempdir().unwrap();
-        let open = |event| Folder::open(dir.path(), FolderForm::Site, event);
-        open("One").unwrap();
-        assert!(open("Other").unwrap_err().to_string().contains("another event, One"));
-        open("One").unwrap();
+        open(dir.path(), "One").unwrap();
+        assert!(why(open(dir.path(), "Other")).contains("another event, One"));
+        open(dir.path(), "One").unwrap();
+        // Of a part of a file that was never put into its place nothing is lost.
+        let killed = dir.path().join("killed");
+        make_folder(&killed).unwrap();
+        std::fs::write(killed.join(".gate4k-part"), "").unwrap();
+        open(&killed, "One").unwrap();
+    }
+
+    #[test]
+    fn a_directory_with_files_of_somebody_is_left_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("www");
+        make_folder(&own).unwrap();
+        std::fs::write(own.join("index.html"), "somebody's").unwrap();
+        assert!(why(open(&own, "E")).contains("none of this event's, such as index.html"));
+        assert_eq!(std::fs::read_dir(&own).unwrap().count(), 1);
+        // Nor is one taken that comes into the directory's place meanwhile.
+        std::fs::rename(&own, dir.path().join("other")).unwrap();
+        let mut folder = open(&own, "E").unwrap();
+        folder.write(files("1")).unwrap();
+        std::fs::rename(&own, dir.path().join("gone")).unwrap();
+        std::fs::rename(dir.path().join("other"), &own).unwrap();
+        assert!(folder.write(files("2")).is_err());
+        assert!(folder.write(files("2")).unwrap_err().to_string().contains("index.html"));
+        assert_eq!(std::fs::read_dir(&own).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_earlier_event_of_the_same_name_is_another_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, path) = (dir.path().join("own"), dir.path().join("event.journal"));
+        let begin = |text: &str| {
+            let _ = std::fs::remove_file(&path);
+            let (mut journal, _) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
+            let header = JournalHeader { version: journal::VERSION, ..JournalHeader::default() };
+            journal.append(&JournalRecord::Header(header)).unwrap();
+            journal.append(&JournalRecord::Note { text: text.into() }).unwrap();
+            journal
+        };
+        let mut journal = begin("first");
+        let mut folder = open(&own, "E").unwrap();
+        folder.owner.began = Some(journal::mark(&path, u64::MAX).unwrap());
+        let mark = folder.owner.text();
+        folder.write(vec![(OWNER.into(), mark.clone())]).unwrap();
+        journal.append(&JournalRecord::Note { text: "more".into() }).unwrap();
+        assert_eq!(open(&own, "E").unwrap().owner.text(), mark);
+        assert!(why(open(&own, "Other")).contains("another event, E;"));
+        drop(journal);
+        drop(begin("again"));
+        assert!(why(open(&own, "E")).contains("an earlier event of this name"));
+        std::fs::remove_file(&path).unwrap();
+        assert!(why(open(&own, "E")).contains("an earlier event of this name"));
+    }
+
+    #[test]
+    fn a_mark_that_is_no_file_is_told_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        nix::unistd::mkfifo(&dir.path().join(OWNER), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(why(open(dir.path(), "E")).contains("it is no regular file"));
     }
 
     #[test]
     fn a_file_that_cannot_be_written_leaves_nothing_half_done_and_comes_later() {
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::open(dir.path(), FolderForm::Site, "E").unwrap();
+        let mut folder = open(dir.path(), "E").unwrap();
         std::fs::create_dir(dir.path().join("a.json")).unwrap();
         assert!(folder.write(files("1")).is_err());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);

@@ -15,7 +15,8 @@ use crate::event::config::EventConfig;
 use crate::event::export;
 use crate::event::journal;
 use crate::event::ledger::Ledger;
-use crate::files::write::make_folder;
+use crate::files::read;
+use crate::files::write::{make_folder, replace};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -113,7 +114,7 @@ const WRITTEN: &str = ".gate4k-site";
 /// Writes a site, and takes away the files of an earlier one that are not among them. Where a file is in its way that is of
 /// no earlier one, nothing is written.
 fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
-    let before = std::fs::read_to_string(dir.join(WRITTEN)).unwrap_or_default();
+    let before = read::kept(&dir.join(WRITTEN)).unwrap_or_default();
     if let Some(name) = foreign(dir, &before, files) {
         let words = format!(
             "{} is there, and is no file of an earlier export; name an empty folder, or move it away (nothing was written)",
@@ -129,7 +130,7 @@ fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
         let path = dir.join(name);
         let parent = path.parent().unwrap_or(dir);
         make_folder(parent).with_context(|| shown(parent))?;
-        std::fs::write(&path, text).with_context(|| shown(&path))?;
+        replace(&path, text).with_context(|| shown(&path))?;
     }
     let now: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     for name in before.lines().filter(|name| !now.contains(name) && is_inside(name)) {
@@ -153,14 +154,14 @@ fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
 fn keep_list(dir: &Path, names: &BTreeSet<&str>) -> anyhow::Result<()> {
     let list: String = names.iter().map(|name| format!("{name}\n")).collect();
     let path = dir.join(WRITTEN);
-    std::fs::write(&path, list).with_context(|| shown(&path))
+    replace(&path, &list).with_context(|| shown(&path))
 }
 
 /// Returns the first file that a site would overwrite and that is of no earlier one. The earliest sites had no list; their
 /// event's file says what they are.
 fn foreign<'a>(dir: &Path, before: &str, files: &'a [File]) -> Option<&'a str> {
     let is_listed = !before.is_empty();
-    let event = || std::fs::read_to_string(dir.join("event.json")).unwrap_or_default();
+    let event = || read::kept(&dir.join("event.json")).unwrap_or_default();
     if !is_listed && event().contains("\"gate4k-event-1\"") {
         return None;
     }

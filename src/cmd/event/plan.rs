@@ -24,22 +24,30 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
         config.clocks(),
         counted(config.concurrency.get(), "game")
     )?;
-    let (mut games, mut longest, mut exit) = (0, Duration::ZERO, Exit::Success);
+    let (mut games, mut after_ties, mut up_to) = (0, 0, "");
+    let (mut longest, mut exit) = (Duration::ZERO, Exit::Success);
     for (stage, planned) in outlook(config).into_iter().zip(&config.stages) {
-        let on = if stage.is_conditional {
-            " or more, only if places are tied"
-        } else if stage.is_played_on {
-            ", and pairs until one is decisive if tied"
-        } else {
-            ""
+        let further = match stage.after_ties {
+            0 => String::new(),
+            more => format!("{} more", counted(usize::try_from(more)?, "game")),
         };
+        let on = match (stage.is_conditional, stage.is_played_on, &further[..]) {
+            (true, _, _) => " or more, only if places are tied".to_owned(),
+            (false, true, "") => ", and pairs until one is decisive if tied".to_owned(),
+            (false, true, more) => {
+                format!(", and if tied {more}, then pairs until one is decisive")
+            }
+            (false, false, "") => String::new(),
+            (false, false, more) => format!(", and {more} if tied"),
+        };
+        let fewer = if stage.ends_early { "up to " } else { "" };
         let clock = match planned.terms.control {
             control if control == config.terms.control => String::new(),
             control => format!(" at {control}"),
         };
         writeln!(
             out,
-            "{}: {}, {}, {}{on}{clock}; {}",
+            "{}: {}, {}, {fewer}{}{on}{clock}; {}",
             stage.name,
             counted(stage.engines, "engine"),
             counted(usize::try_from(stage.rounds)?, "round"),
@@ -53,7 +61,13 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
         } else if needed > 0 && books(planned, out)? == Exit::Rejected {
             exit = Exit::Rejected;
         }
-        games += stage.games;
+        if stage.is_conditional {
+            after_ties += stage.games;
+        } else {
+            games += stage.games;
+            after_ties += stage.after_ties;
+            up_to = if stage.ends_early { "up to " } else { up_to };
+        }
         longest = longest.saturating_add(stage.longest);
     }
     overruled(config, out)?;
@@ -61,9 +75,13 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
     if files.contains(&Exit::Rejected) {
         exit = Exit::Rejected;
     }
+    let more = match after_ties {
+        0 => String::new(),
+        more => format!(", and {} or more after ties", counted(usize::try_from(more)?, "game")),
+    };
     writeln!(
         out,
-        "in all {}; {} if each has {LONG_GAME} moves and uses all its time",
+        "in all {up_to}{}{more}; {} if each has {LONG_GAME} moves and uses all its time",
         counted(usize::try_from(games)?, "game"),
         hours(longest)
     )?;
@@ -187,12 +205,16 @@ mod tests {
 
     /// The plan of an event of two programs with these lines at its head.
     fn planned(dir: &std::path::Path, head: &str) -> (Exit, String) {
+        planned_as(dir, head, "match = { pairs = 1 }")
+    }
+
+    fn planned_as(dir: &std::path::Path, head: &str, format: &str) -> (Exit, String) {
         let path = dir.join("event.toml");
         let text = format!(
             "event = \"E\"\ntime-control = \"1+1\"\n{head}\n\
              [[engine]]\nname = \"A\"\ncmd = \"/dev/null\"\noptions = {{ hash = 64, Threads = 2, Contempt = 0 }}\n\
              [[engine]]\nname = \"B\"\ncmd = \"/dev/null\"\n\
-             [[stage]]\nname = \"S\"\nformat = {{ match = {{ pairs = 1 }} }}\nbook-policy = \"none\"\n"
+             [[stage]]\nname = \"S\"\nformat = {{ {format} }}\nbook-policy = \"none\"\n"
         );
         std::fs::write(&path, text).unwrap();
         let (config, mut out) = (EventConfig::load(&path).unwrap(), Vec::new());
@@ -219,6 +241,33 @@ mod tests {
             let (exit, told) = planned(dir.path(), head);
             assert!(told.contains(expected) && !told.contains("os error"), "{told}");
             assert_eq!(exit == Exit::Success, right, "{told}");
+        }
+    }
+
+    #[test]
+    fn games_after_a_tie_are_counted_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let again = "{ pairs = 1, until = \"decisive\" }";
+        for (format, stage, all) in [
+            ("match = { pairs = 2 }".to_owned(), "4 rounds, 4 games;", "in all 4 games; "),
+            (
+                "match = { pairs = 2, then = [{ pairs = 3 }] }".to_owned(),
+                "4 rounds, 4 games, and 6 games more if tied;",
+                "in all 4 games, and 6 games or more after ties; ",
+            ),
+            (
+                format!("match = {{ pairs = 2, early = true, then = [{{ pairs = 1 }}, {again}] }}"),
+                "up to 4 games, and if tied 2 games more, then pairs until one is decisive;",
+                "in all up to 4 games, and 2 games or more after ties; ",
+            ),
+            (
+                format!("match = {{ pairs = 2, then = [{again}] }}"),
+                "4 games, and pairs until one is decisive if tied;",
+                "in all 4 games; ",
+            ),
+        ] {
+            let (_, told) = planned_as(dir.path(), "", &format);
+            assert!(told.contains(stage) && told.contains(all), "{told}");
         }
     }
 

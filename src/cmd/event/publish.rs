@@ -44,7 +44,7 @@ impl Publishing {
 
 fn open(config: &EventConfig, asked: &Publish) -> anyhow::Result<Box<dyn Destination>> {
     let folder = |dir: &std::path::Path, form| -> anyhow::Result<Box<dyn Destination>> {
-        let opened = Folder::open(dir, form, &config.event);
+        let opened = Folder::open(dir, form, &config.event, &config.journal);
         let folder = opened.with_context(|| format!("cannot publish to {}", shown(dir)))?;
         Ok(Box::new(folder))
     };

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::{Broadcast, GameKey};
 use crate::event::config::EventConfig;
-use crate::event::journal::{JournalError, Reader};
+use crate::event::journal::{JournalError, Mark, Reader};
+use crate::files::read;
 
 /// The changes since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,9 +71,12 @@ impl Follower {
             is_anew,
         })
     }
-}
 
-impl Follower {
+    /// The journal as far as it was read.
+    pub(crate) fn mark(&self) -> Mark {
+        self.reader.mark()
+    }
+
     /// Finds since when the clocks run: as the live file tells it where a runner keeps one, else since the journal
     /// was last written to.
     pub(crate) fn find_running(&mut self, config: &EventConfig) {
@@ -126,7 +130,7 @@ impl Running {
         struct Last {
             number: usize,
         }
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let text = read::kept(path).unwrap_or_default();
         let games = serde_json::from_str::<Document>(&text).map(|document| document.games);
         let games = games.unwrap_or_default().into_iter();
         games
@@ -136,5 +140,18 @@ impl Running {
                 Some(Running { id: game.id, plies, since })
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_for_a_live_file_that_is_a_pipe() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("event.live.json");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(Running::read(&path), []);
     }
 }

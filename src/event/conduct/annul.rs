@@ -3,21 +3,12 @@
 use shakmaty::Color;
 
 use super::{Conductor, EventError};
+use crate::event::annulment::{self, KnownGame};
 use crate::event::entrants::now;
-use crate::event::format::match_::MatchFormat;
 use crate::event::journal::record::{AfterAnnulment, Annulled, JournalRecord};
 use crate::event::recorder::ResumedGame;
-use crate::event::stage::StageFormat;
 use crate::game::pgn;
 use crate::model::game::ending::{GameEnding, Termination};
-use crate::model::game::listed::RoundGame;
-
-/// A game of the event.
-struct Known {
-    id: String,
-    stage: usize,
-    at: RoundGame,
-}
 
 impl Conductor<'_> {
     /// Strikes out a game that has ended or is under way: `word` is its id, its place in the last stage (`3.1`), or its
@@ -31,7 +22,7 @@ impl Conductor<'_> {
         then: AfterAnnulment,
         reason: &str,
     ) -> Result<String, EventError> {
-        let Some(Known { id, stage, at }) = self.known(word) else {
+        let Some(KnownGame { id, stage, at }) = self.known(word) else {
             return Err(EventError::NotNow(format!(
                 "no game {word:?} has been played or is under way; name it by its place in this stage, such as \
                  3.1, by stage and place, such as {:?}, or by its id",
@@ -42,44 +33,21 @@ impl Conductor<'_> {
                     .unwrap_or_default()
             )));
         };
-        if let Some(why) = self.ledger.keeps_closed(stage) {
-            return Err(EventError::NotNow(format!("{id}: {why}")));
+        let game = KnownGame { id, stage, at };
+        if let Some(why) = annulment::refusal(self.config, &self.ledger, &game, then) {
+            return Err(EventError::NotNow(why));
         }
-        let state = &self.ledger.stages[stage];
-        if let (Some(gone), AfterAnnulment::PlayedAgain) = (state.withdrawn_from(at), then) {
-            let what = format!("{id}: {gone} is withdrawn, and plays nothing again");
-            return Err(EventError::NotNow(what));
-        }
-        let under_way = self.ledger.open.values().map(|game| game.started.place());
-        let later = state.past().games.keys().copied().chain(under_way).find(|later| {
-            match &self.config.stages[stage].format {
-                StageFormat::Of(of) => {
-                    of.follows(state.started.seats.len(), state.past(), *later, at)
-                }
-                StageFormat::Pairs(pairs) => {
-                    MatchFormat::until_decisive(*pairs, false).follows(later.round, at.round)
-                }
-                StageFormat::DoubleRoundRobins(_) => false,
-            }
-        });
-        if let Some(later) = later {
+        let (state, planned) = (&self.ledger.stages[stage], &self.config.stages[stage]);
+        if then == AfterAnnulment::Nothing
+            && planned.is_of_deciding_part(state.started.seats.len(), at)
+        {
             return Err(EventError::NotNow(format!(
-                "{id} cannot be struck out any more: game {later}, which was played because of its result, has begun; a \
-                 game can be annulled or played again only before that"
+                "{} is of a pair that decides a match which was level, and half of a pair decides nothing; `gate4k event \
+                 replay` plays it again",
+                game.id
             )));
         }
-        // The journal takes nothing that could not follow from what it holds.
-        let is_played = self.ledger.open.contains_key(&id) || state.past().games.contains_key(&at);
-        let last = self.ledger.annulled.iter().rev().find(|one| one.id == id);
-        match last.map(|one| one.then) {
-            _ if !is_played => {
-                return Err(EventError::NotNow(format!("{id} is to be played again already")));
-            }
-            Some(AfterAnnulment::Nothing) if then == AfterAnnulment::Nothing => {
-                return Err(EventError::NotNow(format!("{id} is annulled already")));
-            }
-            _ => {}
-        }
+        let (state, id) = (&self.ledger.stages[stage], game.id);
         let annulled = Annulled {
             id,
             stage,
@@ -137,26 +105,9 @@ impl Conductor<'_> {
         Ok(told)
     }
 
-    fn known(&self, word: &str) -> Option<Known> {
+    fn known(&self, word: &str) -> Option<KnownGame> {
         let here = self.ledger.stages.len().checked_sub(1)?;
-        let ended = self.ledger.stages.iter().enumerate().flat_map(|(number, state)| {
-            state.games().filter_map(move |([white, black], game)| {
-                let (stage, at) = (self.config.stages.get(number)?, game.at?);
-                let id = self.config.game_id(stage, at, &white.name, &black.name);
-                Some(Known { id, stage: number, at })
-            })
-        });
-        let open = self.ledger.open.values().map(|game| Known {
-            id: game.started.id.clone(),
-            stage: game.started.stage,
-            at: game.started.place(),
-        });
-        let struck = self.ledger.annulled.iter().map(|one| Known {
-            id: one.id.clone(),
-            stage: one.stage,
-            at: one.place(),
-        });
-        ended.chain(open).chain(struck).find(|game| {
+        annulment::known(self.config, &self.ledger).find(|game| {
             let place = game.at.to_string();
             let stage = self.config.stages.get(game.stage).map_or("", |stage| &stage.name);
             game.id == word

@@ -459,12 +459,25 @@ impl EventConfig {
 
     /// The file with the games under way, where a runner keeps one.
     pub(crate) fn live_file(&self) -> PathBuf {
-        self.journal.with_extension("live.json")
+        self.beside("live.json")
     }
 
     /// The directory with a folder for each crash.
     pub(crate) fn crashes(&self) -> PathBuf {
-        self.journal.with_extension("crashes")
+        self.beside("crashes")
+    }
+
+    /// A path beside the journal that no other journal has: what a journal has that is not called `NAME.journal` begins
+    /// with its whole name.
+    fn beside(&self, ending: &str) -> PathBuf {
+        match self.journal.extension() {
+            Some(own) if own == "journal" => self.journal.with_extension(ending),
+            _ => {
+                let mut path = self.journal.clone().into_os_string();
+                path.push(format!("-{ending}"));
+                path.into()
+            }
+        }
     }
 
     /// The clocks of its stages, in their order.

@@ -45,7 +45,10 @@ impl RawStage {
     /// True if its engines are seated by their places in what was played before.
     pub(super) fn is_seated_by_ranking(&self) -> bool {
         let is_by_lot = |draw: &Spanned<SeatDraw>| {
-            matches!(draw.get_ref(), SeatDraw::Alphabetical | SeatDraw::Shuffle(_))
+            matches!(
+                draw.get_ref(),
+                SeatDraw::Seeds | SeatDraw::Alphabetical | SeatDraw::Shuffle(_)
+            )
         };
         !self.draw.as_ref().is_some_and(is_by_lot)
     }

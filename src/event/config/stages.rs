@@ -168,7 +168,8 @@ fn stage(
     }
     let engines = engines(one.engines.as_ref(), before)?;
     let begins = sources.previous.len() + engines.len();
-    let draw = drawn(&one, number, begins == 0 || !sources.places.is_empty())?;
+    let is_from_stages = number > 0 && (begins == 0 || !sources.places.is_empty());
+    let draw = drawn(&one, is_from_stages, !sources.previous.is_empty())?;
     let clocks_after = clocks_after(one.format.get_ref())?;
     let format = format(one.format.clone())?;
     let seats =
@@ -436,17 +437,22 @@ fn engines(
 }
 
 /// Reads the seating of a stage. The default is by seeds where the stage begins with engines of its own, else by the
-/// ranking of the stages before.
-fn drawn(one: &RawStage, number: usize, is_from_before: bool) -> Result<SeatDraw, TextMistake> {
-    let is_from_before = is_from_before && number > 0;
+/// ranking of the stages or of the events before.
+fn drawn(
+    one: &RawStage,
+    is_from_stages: bool,
+    is_from_events: bool,
+) -> Result<SeatDraw, TextMistake> {
+    let is_ranked = is_from_stages || is_from_events;
     let Some(draw) = &one.draw else {
-        return Ok(if is_from_before { SeatDraw::Ranking } else { SeatDraw::Seeds });
+        return Ok(if is_ranked { SeatDraw::Ranking } else { SeatDraw::Seeds });
     };
     let is_by_ranking = matches!(draw.get_ref(), SeatDraw::Ranking | SeatDraw::ReversedRanking);
     let is_for_all = matches!(draw.get_ref(), SeatDraw::Alphabetical | SeatDraw::Shuffle(_));
-    if is_by_ranking != is_from_before && !is_for_all {
-        let what = "the first stage is drawn by \"seeds\", later ones by \"ranking\" or \"reversed-ranking\" of the one \
-                    before, and all of them \"alphabetical\" or by lot, such as { shuffle = 7 }";
+    let fits = if is_by_ranking { is_ranked } else { is_for_all || !is_from_stages };
+    if !fits {
+        let what = "the first stage is drawn by \"seeds\", later ones and those of engines that come `from` another event by \"ranking\" or \"reversed-ranking\" of what \
+                    was played before, and all of them \"alphabetical\" or by lot, such as { shuffle = 7 }";
         return Err((draw.span(), what.into()));
     }
     Ok(*draw.get_ref())

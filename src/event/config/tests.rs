@@ -375,6 +375,23 @@ fn a_lot_draws_the_seats_whatever_the_order_of_the_file() {
 }
 
 #[test]
+fn engines_of_events_before_are_drawn_by_their_places_or_by_their_seeds() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = "[[stage]]\nname = \"S\"\nformat = { round-robin = { doubles = 1 } }\nbook-policy = \"none\"\n\
+                 ties = \"4k\"\n";
+    let mut config = seeded(dir.path(), 4, stage, false);
+    config.stages[0].previous = ["e3", "e1"].map(str::to_owned).to_vec();
+    config.stages[0].engines = ["e4", "e2"].map(str::to_owned).to_vec();
+    let mut seats = |draw: SeatDraw| {
+        config.stages[0].draw = draw;
+        super::super::draw::drawn(&config, &Ledger::default(), 0).seats
+    };
+    assert_eq!(seats(SeatDraw::Ranking), ["e3", "e1", "e2", "e4"]);
+    assert_eq!(seats(SeatDraw::ReversedRanking), ["e2", "e4", "e1", "e3"]);
+    assert_eq!(seats(SeatDraw::Seeds), ["e1", "e2", "e3", "e4"]);
+}
+
+#[test]
 fn odd_and_even_places_are_as_many_as_there_is_room_for() {
     let dir = tempfile::tempdir().unwrap();
     let stage = |name: &str, more: &str| {
@@ -401,4 +418,19 @@ fn the_settings_of_a_journal_tell_where_crashes_disqualify() {
     let stages = counted_stages(settings);
     let limit = |name: &str| stages[name].crash_limit.map(NonZeroU32::get);
     assert_eq!([limit("P"), limit("Q"), limit("S")], [Some(3), Some(5), None]);
+}
+
+#[test]
+fn journals_of_one_stem_share_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let stages = "[[stage]]\nname = \"S\"\nformat = { round-robin = { doubles = 1 } }\nbook-policy = \"none\"\n\
+                  ties = \"4k\"\n";
+    let mut config = seeded(dir.path(), 2, stages, false);
+    let mut told = |journal: &str| {
+        config.journal = journal.into();
+        [config.live_file(), config.crashes()]
+    };
+    assert_eq!(told("a.journal"), ["a.live.json", "a.crashes"].map(std::path::PathBuf::from));
+    assert_eq!(told("a.log"), ["a.log-live.json", "a.log-crashes"].map(std::path::PathBuf::from));
+    assert_eq!(told("a"), ["a-live.json", "a-crashes"].map(std::path::PathBuf::from));
 }

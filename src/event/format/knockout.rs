@@ -207,6 +207,13 @@ impl Knockout {
         self.bracket(seats, |one| Some(one.white)).encounters.len()
     }
 
+    /// True if a game is of the pairs that are played after a tie of its match.
+    pub(crate) fn is_further(&self, seats: usize, at: RoundGame) -> bool {
+        let all = self.bracket(seats, |one| Some(one.white)).encounters;
+        let one = all.iter().find(|one| one.number == at.round);
+        one.is_some_and(|one| at.game > 2 * one.format.pairs.get())
+    }
+
     /// The opening of a game for which the book has none any more: its match's own come again.
     pub(crate) fn again(&self, seats: usize, at: RoundGame) -> Option<OpeningIndex> {
         let all = self.bracket(seats, |one| Some(one.white)).encounters;

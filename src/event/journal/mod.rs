@@ -222,6 +222,11 @@ impl Reader {
         Reader { path: path.to_owned(), at: Position::default() }
     }
 
+    /// The journal as far as it was read.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { records: self.at.number, sum: self.at.chain }
+    }
+
     /// Hands on the records that have come since the last time; one that is not whole yet is left for the next.
     ///
     /// # Errors

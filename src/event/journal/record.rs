@@ -73,7 +73,7 @@ pub enum JournalRecord {
 }
 
 /// The journal's version and the settings by which the event is played.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct JournalHeader {
     /// The version of the form.

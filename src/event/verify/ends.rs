@@ -29,6 +29,21 @@ impl RecordCheck<'_> {
         if !is_as_told {
             self.wrong(format!("the moves of {id} are not those that were told one by one"));
         }
+        let began = &told.started;
+        let place = (game.stage, game.place(), &game.white, &game.black);
+        if (began.stage, began.place(), &began.white, &began.black) != place {
+            self.wrong(format!(
+                "{id} began as {} against {} at {} of stage {}, and ended as {} against {} at {} of stage {}",
+                began.white,
+                began.black,
+                began.place(),
+                began.stage + 1,
+                game.white,
+                game.black,
+                game.place(),
+                game.stage + 1
+            ));
+        }
         if told.started.start != game.start {
             self.wrong(format!("{id} ended from another start position than it began with"));
         }

@@ -162,6 +162,7 @@ impl<'a> RecordCheck<'a> {
                 }
             }
             JournalRecord::Annulled(annulled) => {
+                self.annulment(annulled);
                 open.remove(&annulled.id);
             }
             JournalRecord::Withdrawn(withdrawn) => {

@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use super::RecordCheck;
+use crate::event::annulment::{self, KnownGame};
 use crate::event::draw;
 use crate::event::format::Next;
 use crate::event::journal::record::{
-    Bye, StageFinished, StageStarted, TieDecision, Update, Withdrawn,
+    Annulled, Bye, StageFinished, StageStarted, TieDecision, Update, Withdrawn,
 };
 use crate::event::ratings::EventRatings;
 use crate::event::stage::{StageFormat, Updates};
@@ -73,6 +74,20 @@ impl RecordCheck<'_> {
                     ));
                 }
             }
+        }
+    }
+
+    /// Checks that a game which is struck out was played at its place, and that nothing had followed from it.
+    pub(super) fn annulment(&mut self, annulled: &Annulled) {
+        let Annulled { id, stage, then, .. } = annulled;
+        let game = KnownGame { id: id.clone(), stage: *stage, at: annulled.place() };
+        let why = if annulment::known(self.config, self.ledger).any(|known| known == game) {
+            annulment::refusal(self.config, self.ledger, &game, *then)
+        } else {
+            Some(format!("{id} is not the game of stage {} at {}", stage + 1, game.at))
+        };
+        if let Some(why) = why {
+            self.wrong(format!("a game was struck out that could not be: {why}"));
         }
     }
 

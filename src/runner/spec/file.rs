@@ -100,8 +100,11 @@ struct Cutechess {
     command: String,
     protocol: Option<String>,
     working_directory: Option<PathBuf>,
+    /// Behind those of the command, as the engines.json of an entry has them.
+    #[serde(default, alias = "args")]
+    arguments: StringOrList,
     #[serde(default)]
-    init_strings: InitStrings,
+    init_strings: StringOrList,
     #[serde(default)]
     options: Vec<CutechessOption>,
 }
@@ -109,14 +112,14 @@ struct Cutechess {
 /// A single one need not be in a list.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum InitStrings {
+enum StringOrList {
     One(String),
     List(Vec<String>),
 }
 
-impl Default for InitStrings {
-    fn default() -> InitStrings {
-        InitStrings::List(Vec::new())
+impl Default for StringOrList {
+    fn default() -> StringOrList {
+        StringOrList::List(Vec::new())
     }
 }
 
@@ -140,11 +143,14 @@ impl Cutechess {
         Ok(PartialEngine {
             name: Some(self.name),
             command: words.next(),
-            arguments: words.collect(),
+            arguments: match self.arguments {
+                StringOrList::One(line) => words.chain(split_command(&line)).collect(),
+                StringOrList::List(more) => words.chain(more).collect(),
+            },
             directory: self.working_directory,
             init: match self.init_strings {
-                InitStrings::One(line) => vec![line],
-                InitStrings::List(lines) => lines,
+                StringOrList::One(line) => vec![line],
+                StringOrList::List(lines) => lines,
             },
             options: self
                 .options
@@ -184,6 +190,18 @@ mod tests {
         assert_eq!(program.directory, Some(dir.path().join("w")));
         assert_eq!(engines[0].options, [("Hash".to_owned(), "8".to_owned())]);
 
+        for (more, expected) in [
+            (r#""args":["-y","z z"]"#, &["-x", "-y", "z z"][..]),
+            (r#""arguments":"-y \"z z\"""#, &["-x", "-y", "z z"]),
+            (r#""arguments":[]"#, &["-x"]),
+        ] {
+            let text = format!(r#"[{{"name":"B","command":"b -x","protocol":"uci",{more}}}]"#);
+            std::fs::write(&json, text).unwrap();
+            let EngineSource::Program(program) = &from_file(&json).unwrap()[0].source else {
+                panic!("no program");
+            };
+            assert_eq!(program.arguments, expected);
+        }
         let file = dir.path().join("engines.toml");
         std::fs::write(
             &file,

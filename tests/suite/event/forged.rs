@@ -349,12 +349,53 @@ fn a_stage_with_a_crash_limit_is_played_to_its_end() {
     found(&event, &right, &[(&unplayed, "Pool was ended with 1 game to play")]);
 }
 
+fn a_game_ends_as_it_began_and_is_struck_out_once_and_at_its_place() {
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "5+0.1", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    past.game(2, "B", "A", WHITE_MATES);
+    drop(past);
+    let mut right = records(&event);
+    let struck = |id: &str, round: u32| {
+        let (then, reason, at) = ("nothing", "a power cut", "");
+        json!({ "annulled": {
+            "id": id, "stage": 0, "round": round, "game": 1, "then": then, "reason": reason, "at": at
+        } })
+    };
+    right.push(struck(FIRST, 1));
+    found(
+        &event,
+        &right,
+        &[
+            (
+                &|records| {
+                    for game in of(records, "game-finished", FIRST) {
+                        (game["white"], game["black"]) = (json!("B"), json!("A"));
+                    }
+                },
+                "small/pool/1.1/a/b began as A against B at 1.1 of stage 1, and ended as B against A at 1.1",
+            ),
+            (&|records| records.push(struck(FIRST, 1)), "small/pool/1.1/a/b is annulled already"),
+            (
+                &|records| records.push(struck(FIRST, 2)),
+                "small/pool/1.1/a/b is not the game of stage 1 at 2.1",
+            ),
+            (
+                &|records| records.push(struck("small/pool/2.1/a/b", 2)),
+                "small/pool/2.1/a/b is not the game of stage 1 at 2.1",
+            ),
+        ],
+    );
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick ends_by_evaluations_are_adjudicated_again,
         quick an_interrupted_game_goes_on_by_its_ruling_alone,
         quick a_ruling_that_ends_a_game_is_made_again,
         quick a_side_forfeits_only_where_it_was_to_move_and_its_move_is_not_legal,
+        quick a_game_ends_as_it_began_and_is_struck_out_once_and_at_its_place,
         quick a_stage_with_a_crash_limit_is_played_to_its_end,
     ]
 }
