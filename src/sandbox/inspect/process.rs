@@ -160,6 +160,15 @@ pub(in crate::sandbox) fn killed_for_memory(counts: &str) -> u64 {
     count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
+/// The work of the thread that traces processes, for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::sandbox) struct TracerWork {
+    /// On a processor.
+    pub(in crate::sandbox) ran: Duration,
+    /// True while it is at work.
+    pub(in crate::sandbox) is_busy: bool,
+}
+
 /// The processor time of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::sandbox) struct Ran {

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::sandbox::inspect::process::{self, Ran};
+use crate::sandbox::inspect::process::{self, Ran, TracerWork};
 
 /// Threads that are looked at: of thousands that sleep, some tell for all, and a look must not take long.
 const MOST_THREADS: usize = 512;
@@ -24,15 +24,6 @@ pub struct CpuTimes {
     ended: Ran,
     tracer: TracerWork,
     processes: BTreeMap<i32, Used>,
-}
-
-/// The work of the thread that traces processes, for them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::sandbox) struct TracerWork {
-    /// On a processor.
-    pub(in crate::sandbox) ran: Duration,
-    /// True while it is at work.
-    pub(in crate::sandbox) is_busy: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

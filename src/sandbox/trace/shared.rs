@@ -13,8 +13,7 @@ use nix::unistd::Pid;
 use crate::model::evidence::ExitHow;
 use crate::model::units::Bytes;
 use crate::sandbox::child;
-use crate::sandbox::inspect::process::{self, Ran};
-use crate::sandbox::limits::cpu::TracerWork;
+use crate::sandbox::inspect::process::{self, Ran, TracerWork};
 
 /// The state of one confined tree.
 #[derive(Debug)]
