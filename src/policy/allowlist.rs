@@ -100,7 +100,7 @@ pub(crate) struct Helper {
     /// The arguments with which alone it may be started; any, where none are named.
     #[serde(default)]
     pub(crate) arguments: Vec<Text>,
-    /// Who else may start it, each with certain arguments alone.
+    /// The commands that may start it as well, with certain arguments alone.
     #[serde(default)]
     pub(crate) asked: Vec<AskedHelper>,
     /// Where it lies when not along PATH, as patterns.

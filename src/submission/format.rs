@@ -348,7 +348,7 @@ impl Reading<'_> {
         }
     }
 
-    /// What a shell does not take for what its author meant, in the lines of a stub.
+    /// Advises on the lines of a stub that a shell does not read as its author meant them.
     fn stub_text(&mut self, format: &FileFormat, reader: &str, bytes: &[u8]) {
         if !["sh", "bash", "dash"].contains(&reader) {
             return;
@@ -363,7 +363,7 @@ impl Reading<'_> {
         if let Some((_, number)) = lines.iter().find(|(line, _)| line.ends_with("\r\n")) {
             self.remarks.advice(
                 format!("line {number} ends with CR LF, so the shell takes the CR for a part of its last word"),
-                "save the stub with LF line ends before its payload is put behind it (`tr -d '\r'`)",
+                "save the stub with LF line ends before its payload is put behind it (`tr -d '\\r'`)",
             );
         }
         let sign = |(line, number): &(&str, usize)| Some((Typographic::first_in(line)?, *number));

@@ -451,8 +451,8 @@ fn drawn(
     let is_for_all = matches!(draw.get_ref(), SeatDraw::Alphabetical | SeatDraw::Shuffle(_));
     let fits = if is_by_ranking { is_ranked } else { is_for_all || !is_from_stages };
     if !fits {
-        let what = "the first stage is drawn by \"seeds\", later ones and those of engines that come `from` another event by \"ranking\" or \"reversed-ranking\" of what \
-                    was played before, and all of them \"alphabetical\" or by lot, such as { shuffle = 7 }";
+        let what = "the first stage is drawn by \"seeds\", later ones and those of engines that come `from` another event by \
+                    \"ranking\" or \"reversed-ranking\" of the stage or the event before, and all of them \"alphabetical\" or by lot, such as { shuffle = 7 }";
         return Err((draw.span(), what.into()));
     }
     Ok(*draw.get_ref())

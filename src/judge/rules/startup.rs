@@ -341,7 +341,7 @@ mod tests {
         assert!(finding.help.contains("T=`mktemp`"), "{}", finding.help);
     }
 
-    /// What nothing has filled has no execute bit either.
+    /// A file that a missing command was to fill has no execute bit either.
     #[test]
     fn a_compiler_that_is_not_there_goes_before_its_output_that_cannot_be_executed() {
         for (name, step) in [("gcc-77", "do without gcc-77"), ("pypy3", "install pypy3")] {

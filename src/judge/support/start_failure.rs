@@ -310,7 +310,7 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some(cause) = failed_tool(run).filter(|_| modules.is_empty()) {
         return Some(cause);
     }
-    // What nothing has filled is not executable either.
+    // A file that a missing command was to fill is not executable either.
     if let Some(name) = complaints::not_found_names(&run.stderr_tail).into_iter().next() {
         return Some(not_installed(&name, policy));
     }
