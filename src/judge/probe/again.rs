@@ -29,9 +29,11 @@ pub(super) fn climbing(
     let mut disproved = Vec::new();
     let mut outcome = probe(bench, clock)?;
     loop {
-        // The event's clock is the biggest there is.
-        let mut small = outcome.runs.iter().filter(|run| run.purpose != Purpose::Clock);
-        let failed = small.find_map(|run| failed(&run.asks));
+        // None is bigger than the event's; a failure there may still come of games on the smallest one before it.
+        let on_smallest = clock == SMALL_CLOCK;
+        let mut asked =
+            outcome.runs.iter().filter(|run| run.purpose != Purpose::Clock || on_smallest);
+        let failed = asked.find_map(|run| failed(&run.asks));
         let Some(failed) = failed else { break };
         let Some(next) = answered_on(bench, &failed, clock, &mut disproved)? else { break };
         for mut run in outcome.runs.drain(..) {

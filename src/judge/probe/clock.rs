@@ -14,6 +14,7 @@ use super::{Bench, EVENT_CLOCK};
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session};
 use crate::judge::support::positions;
+use crate::judge::support::runs::is_search;
 use crate::model::evidence::{Ask, Purpose, Question, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -29,7 +30,8 @@ const THE_EVENTS_AS_BLACK: &str = "clock-event-black";
 /// No longer wait where the time is no evidence: one that the clock itself breaks ends at once, and a sound one would think on.
 const QUICK: Duration = Duration::from_millis(500);
 
-/// Asks three times; the answers' times are the evidence. One that hangs on a clock which only advises is still asked on the event's.
+/// Asks three times; the answers' times are the evidence. One that hangs on a clock which only advises is still asked on the event's, and
+/// one that fails on the event's is asked there again without the smaller ones before it: no event produces those.
 pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
     let moves = positions::middlegame();
     let items = [
@@ -38,11 +40,28 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
         on_the_events(Color::White, whole(bench)),
     ];
     let mut runs = ask_all(bench, &items)?;
-    let asked = |ask: &Ask| matches!(&ask.question, Question::Go(go) if go.position == THE_EVENTS);
-    if !runs.iter().flat_map(|run| &run.asks).any(asked) {
-        runs.extend(ask_all(bench, &[on_the_events(Color::White, whole(bench))])?);
+    let after_others = |run: &&mut Run| run.asks.iter().filter(|ask| is_search(ask)).count() > 1;
+    let asked = runs.iter().flat_map(|run| &run.asks).any(is_on_the_events);
+    let mut after_others = runs.iter_mut().filter(after_others);
+    let failed = after_others.find(|run| run.asks.iter().any(failed_on_the_events));
+    if !asked || failed.is_some() {
+        let alone = ask_all(bench, &[on_the_events(Color::White, whole(bench))])?;
+        let asks = || alone.iter().flat_map(|run| &run.asks);
+        let is_well = asks().any(is_on_the_events) && !asks().any(failed_on_the_events);
+        if let Some(failed) = failed.filter(|_| is_well) {
+            failed.purpose = Purpose::SmallClock;
+        }
+        runs.extend(alone);
     }
     Ok(runs)
+}
+
+fn is_on_the_events(ask: &Ask) -> bool {
+    matches!(&ask.question, Question::Go(go) if go.position == THE_EVENTS)
+}
+
+fn failed_on_the_events(ask: &Ask) -> bool {
+    is_on_the_events(ask) && !ask.answer.is_good() && !ask.was_cut()
 }
 
 /// Asks as Black on the event's clock, in a process of its own: where White's wait was cut, that process is gone, and where not, its
@@ -56,8 +75,9 @@ pub(super) fn as_black(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
 pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>, side: Color) -> Session<Over> {
     let Item { purpose, name, moves, go, patience } = on_the_events(side, whole(bench));
     let search = Search { name: &name, shown: PositionForm::Moves(&moves), go };
-    let ready = ready.turn_to(purpose).new_game();
-    let asked = ready.and_then(|ready| ready.go_within(search, patience.unwrap_or_default()));
+    let asked = ready
+        .new_game_for(purpose)
+        .and_then(|ready| ready.go_within(search, patience.unwrap_or_default()));
     let mut over = match asked {
         Ok((ready, _)) => ready.quit(),
         Err(over) => return over,

@@ -89,10 +89,11 @@ pub(crate) enum PuppetAct {
     Hang,
 }
 
-/// The view of a puppet: the position and the `go` line.
+/// The view of a puppet: the position, the `go` line, and the lines before it in its life.
 pub(crate) struct PuppetView<'a> {
     pub(crate) moves: &'a Moves,
     pub(crate) go: &'a str,
+    pub(crate) before: &'a [String],
 }
 
 type Play = dyn Fn(PuppetView<'_>) -> PuppetAct + Send + Sync;
@@ -103,6 +104,7 @@ pub(crate) struct Puppets {
     greeting: String,
     starts: Arc<dyn Fn(&StartPlan) -> bool + Send + Sync>,
     heeds_quit: bool,
+    dies_at_newgame: Arc<dyn Fn(&[String]) -> bool + Send + Sync>,
     busy: f64,
     lingers: Duration,
     refused: Vec<Refusal>,
@@ -118,6 +120,7 @@ impl Puppets {
             greeting: "id name Puppet".into(),
             starts: Arc::new(|_| true),
             heeds_quit: true,
+            dies_at_newgame: Arc::new(|_| false),
             busy: 0.0,
             // As in the sandbox, it is known a moment after the first process has gone.
             lingers: Duration::from_millis(1),
@@ -143,6 +146,15 @@ impl Puppets {
 
     pub(crate) fn deaf_to_quit(mut self) -> Puppets {
         self.heeds_quit = false;
+        self
+    }
+
+    /// Ends at a `ucinewgame` after such lines.
+    pub(crate) fn dies_at_newgame(
+        mut self,
+        after: impl Fn(&[String]) -> bool + Send + Sync + 'static,
+    ) -> Puppets {
+        self.dies_at_newgame = Arc::new(after);
         self
     }
 
@@ -185,14 +197,20 @@ impl Launcher for Puppets {
         let started = Instant::now();
         let (play, greeting, heeds_quit) =
             (Arc::clone(&self.play), self.greeting.clone(), self.heeds_quit);
+        let dies_at_newgame = Arc::clone(&self.dies_at_newgame);
         let starts = (self.starts)(plan);
         let (theirs, strings) = (Arc::clone(&gone), Arc::clone(&cut));
         std::thread::spawn(move || {
             if starts {
                 let input = BufReader::new(File::from(their_in));
                 let mut output = File::from(their_out);
-                let puppet =
-                    Puppet { play: &*play, greeting: &greeting, heeds_quit, cut: &strings };
+                let puppet = Puppet {
+                    play: &*play,
+                    greeting: &greeting,
+                    heeds_quit,
+                    dies_at_newgame: &*dies_at_newgame,
+                    cut: &strings,
+                };
                 let _ = puppet.live(input, &mut output);
                 drop(output);
             }
@@ -215,23 +233,26 @@ struct Puppet<'a> {
     play: &'a Play,
     greeting: &'a str,
     heeds_quit: bool,
+    dies_at_newgame: &'a (dyn Fn(&[String]) -> bool + Send + Sync),
     cut: &'a AtomicBool,
 }
 
 impl Puppet<'_> {
     fn live(&self, input: BufReader<File>, output: &mut File) -> std::io::Result<()> {
         let mut moves = Moves::start();
+        let mut before = Vec::new();
         for line in input.lines() {
             let line = line?;
             let words: Vec<&str> = line.split(' ').collect();
             match words[0] {
                 "uci" => writeln!(output, "{}\nuciok", self.greeting)?,
                 "isready" => writeln!(output, "readyok")?,
+                "ucinewgame" if (self.dies_at_newgame)(&before) => return Ok(()),
                 "position" if words[1] == "startpos" => {
                     moves = Moves::read(&words.get(3..).unwrap_or_default().join(" ")).unwrap();
                 }
                 "go" => {
-                    let scene = PuppetView { moves: &moves, go: &line };
+                    let scene = PuppetView { moves: &moves, go: &line, before: &before };
                     match (self.play)(scene) {
                         PuppetAct::Move => {
                             let first = moves.position().legal_moves()[0];
@@ -248,6 +269,7 @@ impl Puppet<'_> {
                 "quit" => self.hang(),
                 _ => {}
             }
+            before.push(line);
         }
         Ok(())
     }

@@ -71,8 +71,7 @@ pub(super) fn ask_within(
             // An entry that tidies up after the measured run alone is found where the clock, or the number or length of games, is
             // another.
             let to_its_end = item.purpose.can_reject() && !bench.plan.quick;
-            let ready = ready.turn_to(item.purpose);
-            let asked = ready.new_game().and_then(|ready| match item.patience {
+            let asked = ready.new_game_for(item.purpose).and_then(|ready| match item.patience {
                 Some(patience) => ready.go_within(search, patience),
                 None => ready.go(search),
             });

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::judge::probe::fake_engine::{PlainLauncher, PuppetAct, PuppetView, Puppets, limits};
-use crate::model::evidence::{Answer, Ask, EndHow, Question, Resource};
+use crate::model::evidence::{Answer, Ask, EndHow, LEAST_LEFT, Question, Resource};
 use crate::model::lock::lock;
 use crate::model::units::{Bytes, Ply};
 use crate::sandbox::plan::Staging;
@@ -195,6 +195,52 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     assert_eq!(shown.left_out, Some(LeftOut { looks: 7, of: 7 }));
     let (_, shown) = probe(&Puppets::new(|_| PuppetAct::Move), &plan(false));
     assert_eq!(shown.left_out, None);
+}
+
+/// True after a search on a clock that no event produces: White's is below the least.
+fn after_a_small_clock(before: &[String]) -> bool {
+    let left = |line: &String| line.split(' ').nth(2)?.parse().ok();
+    let asked = before.iter().filter(|line| line.starts_with("go wtime "));
+    asked.filter_map(left).any(|left: u64| left < 3000)
+}
+
+/// The runs that can reject and in which something failed.
+fn that_reject(runs: &[Run]) -> Vec<(Purpose, &Ask)> {
+    let bad = |ask: &&Ask| !ask.answer.is_good() && !ask.was_cut();
+    // The rules know of the clock's own small ones.
+    let reject = runs.iter().filter(|run| {
+        let small = run
+            .asks
+            .iter()
+            .any(|ask| matches!(&ask.question, Question::Go(go) if go.left < Some(LEAST_LEFT)));
+        run.purpose.can_reject() && !(run.purpose == Purpose::Clock && small)
+    });
+    reject.filter_map(|run| Some((run.purpose, run.asks.iter().find(bad)?))).collect()
+}
+
+/// No event produces the clock that broke it, whatever it was asked after.
+#[test]
+fn an_entry_that_a_small_clock_broke_is_asked_again_without_it() {
+    let mut late = plan(false);
+    late.waits.again = Duration::from_millis(1);
+    late.waits.slow_start = Duration::ZERO;
+    for plan in [plan(false), plan(true), late] {
+        let at_newgame = Puppets::new(|_| PuppetAct::Move).dies_at_newgame(after_a_small_clock);
+        let on_the_events = Puppets::new(|scene: PuppetView<'_>| {
+            let dies = scene.go.contains("1800000") && after_a_small_clock(scene.before);
+            if dies { PuppetAct::Die } else { PuppetAct::Move }
+        });
+        for puppets in [at_newgame, on_the_events] {
+            let (runs, _) = probe(&puppets, &plan);
+            let reject = that_reject(&runs);
+            assert!(reject.is_empty(), "{reject:?}");
+            assert!(
+                of(&runs, Purpose::Clock).iter().any(|run| {
+                    run.asks.iter().any(|ask| matches!(ask.question, Question::Go(_)))
+                })
+            );
+        }
+    }
 }
 
 /// It may leave files on the event's clock alone, and have something behind that sleeps, as one that is about to remove them.

@@ -189,7 +189,12 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
         .filter(|(_, ask, go)| ask.answer.is_good() && go.left > weak.go.left)
         .filter_map(|(_, _, go)| go.left)
         .min();
-    let below = bound.map_or_else(String::new, |left| format!(" below {}", wording::secs(left)));
+    let below = match bound {
+        Some(left) => format!(" below {}", wording::secs(left)),
+        // Smaller clocks in the same process went before it.
+        None if weak.go.left >= Some(LEAST_LEFT) => " below the event's, and after them".to_owned(),
+        None => String::new(),
+    };
     Finding::advice(
         RULE,
         format!(

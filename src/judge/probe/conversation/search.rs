@@ -64,15 +64,19 @@ pub(crate) enum Waited {
 }
 
 impl Session<Ready> {
-    /// Goes on for another purpose: an entry that starts slowly is asked more than one thing of a start.
-    #[must_use]
-    pub(crate) fn turn_to(mut self, purpose: Purpose) -> Session<Ready> {
-        let inner = &mut self.inner;
+    /// `ucinewgame`, confirmed by `isready`, and on for another purpose: an entry that starts slowly is asked more than one thing of a
+    /// start. A failure at `ucinewgame` comes of the game before, and is told with that purpose.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `readyok`.
+    pub(crate) fn new_game_for(self, purpose: Purpose) -> Step<Ready> {
+        let mut ready = self.new_game()?;
+        let inner = &mut ready.inner;
         if inner.run.purpose != purpose {
             let before = std::mem::replace(&mut inner.run.purpose, purpose);
             inner.turns.push((before, inner.run.asks.len()));
         }
-        self
+        Ok(ready)
     }
 
     /// `isready` again.
