@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::config::EventConfig;
 use super::format::{self, knockout::Knockout};
 use super::schedule::rounds_per_cycle;
-use super::stage::StageFormat;
+use super::stage::{Stage, StageFormat};
 use crate::game::clock::TimeControl;
 
 /// The moves of each side in a long game; those of real events are shorter but for a few.
@@ -48,7 +48,11 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
             StageFormat::Of(format::Format::Match(of)) => 2 * u64::from(of.pairs.get()),
             _ => all,
         };
-        let turns = u32::try_from(all.div_ceil(at_a_time)).unwrap_or(u32::MAX);
+        let turns = |games: u64| u32::try_from(games.div_ceil(at_a_time)).unwrap_or(u32::MAX);
+        let longest = games_by_clock(stage).into_iter();
+        let longest = longest.fold(Duration::ZERO, |sum, (games, control)| {
+            sum.saturating_add(long_game(control).saturating_mul(turns(games)))
+        });
         stages.push(StageOutlook {
             name: stage.name.clone(),
             engines,
@@ -63,10 +67,22 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
             is_played_on: stage.format.is_played_on(),
             is_conditional: stage.breaks_ties_of.is_some(),
             openings: stage.openings(),
-            longest: long_game(stage.terms.control).saturating_mul(turns),
+            longest,
         });
     }
     stages
+}
+
+/// The games of a stage with their clocks: the further parts of a match may have clocks of their own.
+fn games_by_clock(stage: &Stage) -> Vec<(u64, TimeControl)> {
+    let own = stage.terms.control;
+    let StageFormat::Of(format::Format::Match(of)) = &stage.format else {
+        return vec![(stage.format.games(stage.seats), own)];
+    };
+    let games = |pairs: NonZeroU32| 2 * u64::from(pairs.get());
+    let then = of.then.iter().zip(&stage.clocks_after).filter(|(then, _)| !then.again);
+    let then = then.map(|(then, clock)| (games(then.pairs), clock.unwrap_or(own)));
+    std::iter::once((games(of.pairs), own)).chain(then).collect()
 }
 
 /// The time that a game takes that has [`LONG_GAME`] moves and uses all its time.
@@ -91,5 +107,30 @@ fn rounds(of: &StageFormat, engines: usize) -> u64 {
         StageFormat::Of(format::Format::Swiss(format)) => u64::from(format.rounds.get()),
         StageFormat::Of(format::Format::Dutch(format)) => u64::from(format.rounds.get()),
         StageFormat::Of(format::Format::Knockout(_)) => u64::from(Knockout::rounds(engines)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_parts_of_a_match_take_the_time_of_their_own_clocks() {
+        let engine = |name| format!("[[engine]]\nname = \"{name}\"\ncmd = \"/bin/true\"\n");
+        let text = format!(
+            "event = \"E\"\ntime-control = \"120:00+12\"\nconcurrency = 2\n{}{}\
+             [[stage]]\nname = \"M\"\nbook-policy = \"none\"\n\
+             format = {{ match = {{ pairs = 1, then = [{{ pairs = 50, time-control = \"60+0\" }}] }} }}\n",
+            engine("A"),
+            engine("B")
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("event.toml");
+        std::fs::write(&path, text).unwrap();
+        let planned = outlook(&EventConfig::load(&path).unwrap()).remove(0);
+        assert_eq!((planned.games, planned.after_ties), (2, 100));
+        // Two games beside each other on the first clock, then fifty times two.
+        let first = 2 * (2 * 3600 + 80 * 12);
+        assert_eq!(planned.longest, Duration::from_secs(first + 50 * 2 * 60));
     }
 }

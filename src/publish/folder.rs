@@ -38,6 +38,13 @@ pub(crate) struct Folder {
     seen: Option<(u64, u64)>,
 }
 
+/// The files that are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    All,
+    Changed,
+}
+
 /// The event whose files a directory has: two events in one would take each other's away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FolderOwner {
@@ -112,6 +119,12 @@ impl FolderOwner {
         Ok(())
     }
 
+    /// True if the directory names this event, with its mark or as before its first game.
+    fn is_named_in(&self, dir: &Path) -> bool {
+        let named = read::kept(&dir.join(OWNER));
+        named.is_ok_and(|text| text == self.text() || text == self.event)
+    }
+
     /// Reads a mark; none where the journal does not begin so.
     fn mark_of(&self, text: &str) -> Option<Mark> {
         let records = text.split(' ').next()?.parse().ok()?;
@@ -139,18 +152,12 @@ impl Folder {
         Ok(Folder { dir: dir.to_owned(), form, owner, written: BTreeMap::new(), seen: None })
     }
 
-    fn write(&mut self, files: Vec<File>) -> io::Result<()> {
-        let now = std::fs::metadata(&self.dir).map(|seen| (seen.dev(), seen.ino())).ok();
-        if self.seen.is_some() && self.seen != now {
-            // Another directory, or none: it has nothing of ours.
-            self.forget();
-            return Err(io::Error::new(io::ErrorKind::NotFound, "the directory was taken away"));
-        }
-        make_folder(&self.dir)?;
-        if self.seen.is_none() {
-            self.owner.claim(&self.dir)?;
-        }
-        self.seen = std::fs::metadata(&self.dir).map(|seen| (seen.dev(), seen.ino())).ok();
+    /// Writes the files that have changed; `files` is asked for all of them where the directory has none yet.
+    fn write(&mut self, files: impl FnOnce(Extent) -> Vec<File>) -> io::Result<()> {
+        self.look()?;
+        let extent = if self.written.is_empty() { Extent::All } else { Extent::Changed };
+        let mut files = files(extent);
+        files.push((OWNER.into(), self.owner.text()));
         for (name, text) in files {
             let sum = sha256(&text);
             if self.written.get(&name) == Some(&sum) {
@@ -163,6 +170,23 @@ impl Folder {
             replace(&path, &text)?;
             self.written.insert(name, sum);
         }
+        Ok(())
+    }
+
+    /// Sees that the directory is still the event's; what was taken away comes again.
+    fn look(&mut self) -> io::Result<()> {
+        let identity = || std::fs::metadata(&self.dir).map(|seen| (seen.dev(), seen.ino())).ok();
+        if self.seen.is_some() && self.seen != identity() {
+            // Another directory, or none: it has nothing of ours.
+            self.forget();
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the directory was taken away"));
+        }
+        make_folder(&self.dir)?;
+        if self.seen.is_none() || !self.owner.is_named_in(&self.dir) {
+            self.forget();
+            self.owner.claim(&self.dir)?;
+        }
+        self.seen = std::fs::metadata(&self.dir).map(|seen| (seen.dev(), seen.ino())).ok();
         Ok(())
     }
 
@@ -191,20 +215,24 @@ impl Destination for Folder {
         event: &Follower,
         changes: &EventChanges,
     ) -> Result<(), Failure> {
-        let mut files = match self.form {
-            FolderForm::Site => pages(config, event, changes),
-            FolderForm::Tcec => {
-                let games = match changes.is_anew {
-                    true => ChangedGames::All,
-                    false => ChangedGames::These(&changes.games),
-                };
-                Tcec { config, broadcast: &event.broadcast, now: SystemTime::now() }.files(games)
-            }
-        };
         if self.owner.began.is_none() && !event.broadcast.games.is_empty() {
             self.owner.began = Some(event.mark());
         }
-        files.push((OWNER.into(), self.owner.text()));
+        let form = self.form;
+        let files = |extent| {
+            let is_all = extent == Extent::All || changes.is_anew;
+            match form {
+                FolderForm::Site => pages(config, event, changes, is_all),
+                FolderForm::Tcec => {
+                    let games = match is_all {
+                        true => ChangedGames::All,
+                        false => ChangedGames::These(&changes.games),
+                    };
+                    Tcec { config, broadcast: &event.broadcast, now: SystemTime::now() }
+                        .files(games)
+                }
+            }
+        };
         self.write(files).map_err(|error| Failure {
             words: format!("cannot write to it: {error}; make room, or give it back"),
             after: Duration::from_secs(1),
@@ -213,12 +241,17 @@ impl Destination for Folder {
     }
 }
 
-fn pages(config: &EventConfig, event: &Follower, changes: &EventChanges) -> Vec<File> {
+fn pages(
+    config: &EventConfig,
+    event: &Follower,
+    changes: &EventChanges,
+    is_all: bool,
+) -> Vec<File> {
     let broadcast = &event.broadcast;
     let is_over = broadcast.ledger.is_over();
     let kind = if is_over { SiteKind::Exported } else { SiteKind::Mirrored };
     let site = Site { config, broadcast, running: &[], now: SystemTime::now(), kind };
-    let mut files = if changes.is_anew || is_over {
+    let mut files = if is_all || is_over {
         site.all_files()
     } else {
         let mut files = site.event_files();
@@ -248,17 +281,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let own = dir.path().join("published");
         let mut folder = open(&own, "E").unwrap();
-        folder.write(files("1")).unwrap();
+        folder.write(|_| files("1")).unwrap();
         std::fs::write(own.join("a.json"), "changed by another").unwrap();
-        folder.write(files("2")).unwrap();
+        folder.write(|_| files("2")).unwrap();
         let read = |name: &str| std::fs::read_to_string(own.join(name)).unwrap();
         assert_eq!(
             (read("a.json"), read("games/b.json")),
             ("changed by another".into(), "2".into())
         );
         std::fs::remove_dir_all(&own).unwrap();
-        assert!(folder.write(files("3")).is_err());
-        folder.write(files("3")).unwrap();
+        assert!(folder.write(|_| files("3")).is_err());
+        folder.write(|_| files("3")).unwrap();
         assert_eq!((read("a.json"), read("games/b.json")), ("same".into(), "3".into()));
     }
 
@@ -295,11 +328,11 @@ mod tests {
         // Nor is one taken that comes into the directory's place meanwhile.
         std::fs::rename(&own, dir.path().join("other")).unwrap();
         let mut folder = open(&own, "E").unwrap();
-        folder.write(files("1")).unwrap();
+        folder.write(|_| files("1")).unwrap();
         std::fs::rename(&own, dir.path().join("gone")).unwrap();
         std::fs::rename(dir.path().join("other"), &own).unwrap();
-        assert!(folder.write(files("2")).is_err());
-        assert!(folder.write(files("2")).unwrap_err().to_string().contains("index.html"));
+        assert!(folder.write(|_| files("2")).is_err());
+        assert!(folder.write(|_| files("2")).unwrap_err().to_string().contains("index.html"));
         assert_eq!(std::fs::read_dir(&own).unwrap().count(), 1);
     }
 
@@ -319,7 +352,7 @@ mod tests {
         let mut folder = open(&own, "E").unwrap();
         folder.owner.began = Some(journal::mark(&path, u64::MAX).unwrap());
         let mark = folder.owner.text();
-        folder.write(vec![(OWNER.into(), mark.clone())]).unwrap();
+        folder.write(|_| Vec::new()).unwrap();
         journal.append(&JournalRecord::Note { text: "more".into() }).unwrap();
         assert_eq!(open(&own, "E").unwrap().owner.text(), mark);
         assert!(why(open(&own, "Other")).contains("another event, E;"));
@@ -328,6 +361,43 @@ mod tests {
         assert!(why(open(&own, "E")).contains("an earlier event of this name"));
         std::fs::remove_file(&path).unwrap();
         assert!(why(open(&own, "E")).contains("an earlier event of this name"));
+    }
+
+    #[test]
+    fn a_directory_that_is_emptied_gets_everything_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("own");
+        let mut folder = open(&own, "E").unwrap();
+        let mut extents = Vec::new();
+        let mut write = |folder: &mut Folder| {
+            folder.write(|extent| {
+                extents.push(extent);
+                files("1")
+            })
+        };
+        write(&mut folder).unwrap();
+        write(&mut folder).unwrap();
+        std::fs::remove_dir_all(own.join("games")).unwrap();
+        std::fs::remove_file(own.join("a.json")).unwrap();
+        std::fs::remove_file(own.join(OWNER)).unwrap();
+        write(&mut folder).unwrap();
+        assert!(own.join("games/b.json").exists() && own.join("a.json").exists());
+        // The next run is let in.
+        open(&own, "E").unwrap();
+        assert_eq!(extents, [Extent::All, Extent::Changed, Extent::All]);
+    }
+
+    #[test]
+    fn two_events_of_one_name_that_begin_together_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut one, mut two) = (open(dir.path(), "E").unwrap(), open(dir.path(), "E").unwrap());
+        let mark = |sum: &str| format!("E\n3 {sum}\n");
+        one.write(|_| files("1")).unwrap();
+        two.write(|_| files("2")).unwrap();
+        // The first game of one of them.
+        std::fs::write(dir.path().join(OWNER), mark(&"0".repeat(64))).unwrap();
+        let why = two.write(|_| files("2")).unwrap_err().to_string();
+        assert!(why.contains("an earlier event of this name, or of one with another journal"));
     }
 
     #[test]
@@ -342,10 +412,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut folder = open(dir.path(), "E").unwrap();
         std::fs::create_dir(dir.path().join("a.json")).unwrap();
-        assert!(folder.write(files("1")).is_err());
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert!(folder.write(|_| files("1")).is_err());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "the owner's name, and that");
         std::fs::remove_dir(dir.path().join("a.json")).unwrap();
-        folder.write(files("1")).unwrap();
+        folder.write(|_| files("1")).unwrap();
         assert_eq!(std::fs::read_to_string(dir.path().join("games/b.json")).unwrap(), "1");
     }
 }

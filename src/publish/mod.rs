@@ -7,6 +7,7 @@ mod folder;
 mod lichess;
 mod push;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -22,6 +23,9 @@ pub(crate) use lichess::Lichess;
 const LOOK: Duration = Duration::from_millis(50);
 /// After work that took long, so many times as long passes: it takes no more than a tenth of a processor from the games.
 const SHARE: u32 = 10;
+
+/// So many reasons are told of one trouble.
+const REASONS: usize = 3;
 
 /// Somewhere that an event is told.
 pub(crate) trait Destination: Send {
@@ -108,7 +112,7 @@ impl Publisher {
             // There are files before there is a journal.
             waits: EventChanges { is_anew: true, ..EventChanges::default() },
             failures: 0,
-            is_told: false,
+            told: BTreeSet::new(),
             place,
             say,
         };
@@ -130,7 +134,8 @@ impl Publisher {
         while self.done.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
             if give_up() {
                 say(&format!(
-                    "{} does not have all of the event; `gate4k event run` with the same --publish tells it the rest",
+                    "{} does not have all of the event; `gate4k event run` with the same --publish tells it the rest once \
+                     it takes that",
                     self.name
                 ));
                 return;
@@ -147,8 +152,8 @@ struct PublisherThread {
     waits: EventChanges,
     /// The failures in a row.
     failures: u32,
-    /// True if somebody was told of them.
-    is_told: bool,
+    /// The reasons that somebody was told.
+    told: BTreeSet<String>,
     place: Box<dyn Destination>,
     say: fn(&str),
 }
@@ -174,7 +179,7 @@ impl PublisherThread {
             match done {
                 Ok(()) => {
                     (self.waits, self.failures) = (EventChanges::default(), 0);
-                    if std::mem::take(&mut self.is_told) {
+                    if !std::mem::take(&mut self.told).is_empty() {
                         (self.say)(&format!("{} follows the event again", self.place.name()));
                     }
                 }
@@ -183,7 +188,9 @@ impl PublisherThread {
                     self.failures = self.failures.saturating_add(1);
                     let is_hopeless = failure.hope == RetryValue::None;
                     let lasts = is_hopeless || self.failures >= self.place.patience();
-                    if lasts && !std::mem::replace(&mut self.is_told, true) {
+                    let is_new = self.told.len() < REASONS && !self.told.contains(&failure.words);
+                    if lasts && is_new {
+                        self.told.insert(failure.words.clone());
                         (self.say)(&format!(
                             "{}: {}; no game waits for it, and it is tried again",
                             self.place.name(),

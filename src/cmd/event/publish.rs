@@ -1,5 +1,6 @@
 //! `gate4k event run --publish`: the places that are told of the event while it is played.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -22,6 +23,17 @@ pub(super) struct Publishing(Vec<Publisher>);
 
 impl Publishing {
     pub(super) fn start(config: &EventConfig, asked: &[Publish]) -> anyhow::Result<Publishing> {
+        let dirs = asked.iter().filter_map(|place| match place {
+            Publish::Dir(dir) | Publish::Tcec(dir) => Some(dir),
+            Publish::Lichess(_) => None,
+        });
+        let mut met = BTreeSet::new();
+        if let Some(twice) = dirs.into_iter().find(|dir| !met.insert(*dir)) {
+            anyhow::bail!(
+                "cannot publish to {} twice: name another folder for one of the two",
+                shown(twice)
+            );
+        }
         let places: Vec<Box<dyn Destination>> =
             asked.iter().map(|place| open(config, place)).collect::<Result<_, _>>()?;
         let start =

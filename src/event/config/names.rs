@@ -31,7 +31,7 @@ pub(super) fn no_name(name: &str) -> Option<String> {
     } else if name.chars().count() > NAME_CHARS {
         Some(format!("the name is longer than {NAME_CHARS} characters"))
     } else if escape(name.as_bytes(), NAME_CHARS) != name || name.trim() != name {
-        Some("a name is one line without control characters, or blanks at its ends".to_owned())
+        Some("a name is one line without control characters, commands to a CI job (`::`), or blanks at its ends".to_owned())
     } else {
         None
     }

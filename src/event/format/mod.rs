@@ -65,6 +65,19 @@ impl Format {
             Format::Knockout(Knockout { draw: BracketDraw::PreSeeded { .. }, .. }) => {
                 (seats == 32, "the bracket \"edps8-rrc\" is of 32".to_owned())
             }
+            Format::Knockout(Knockout { draw: BracketDraw::AsDrawn, bronze: Some(_), .. })
+                if seats >= 4 =>
+            {
+                // With fewer, one side of a semifinal is nobody, and there is one loser.
+                let size = seats.next_power_of_two();
+                let least = size / 4 * 3 + 1;
+                (
+                    (least..=MOST_SEATS).contains(&seats),
+                    format!(
+                        "a knockout \"as-drawn\" of {size} places with a match for the third place is of {least} to {size}"
+                    ),
+                )
+            }
             Format::Knockout(Knockout { bronze: Some(_), .. }) => (
                 (4..=MOST_SEATS).contains(&seats),
                 format!("a knockout with a match for the third place is of 4 to {MOST_SEATS}"),

@@ -111,9 +111,9 @@ impl Tcec<'_> {
 
     /// A stage's name in the names of files.
     fn abbreviation(&self, stage: usize) -> String {
-        let title = self.title(stage);
-        let words = title.split(|c: char| !c.is_ascii_alphanumeric());
-        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
+        let titles: Vec<String> =
+            (0..self.config.stages.len()).map(|stage| self.title(stage)).collect();
+        abbreviation(&titles, stage)
     }
 
     /// The game that is shown.
@@ -148,6 +148,20 @@ impl Tcec<'_> {
         });
         crashes.collect()
     }
+}
+
+/// The words of a stage's title in ASCII, with its number where these do not tell it from another.
+fn abbreviation(titles: &[String], stage: usize) -> String {
+    let words = |title: &String| {
+        let words = title.split(|c: char| !c.is_ascii_alphanumeric());
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
+    };
+    let all: Vec<String> = titles.iter().map(words).collect();
+    let own = all.get(stage).map_or("", String::as_str);
+    if all.iter().filter(|other| *other == own).count() > 1 || own.is_empty() {
+        return format!("{own}_stage_{}", stage + 1).trim_start_matches('_').to_owned();
+    }
+    own.to_owned()
 }
 
 /// The games whose archive is to be written.
@@ -188,6 +202,20 @@ fn text(name: &str, value: &Value) -> File {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stages_have_files_of_their_own_whatever_their_letters() {
+        let titles = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        let named = |all: &[&str]| -> Vec<String> {
+            (0..all.len()).map(|stage| abbreviation(&titles(all), stage)).collect()
+        };
+        assert_eq!(named(&["Cup: Pool", "Cup: Final 2"]), ["Cup_Pool", "Cup_Final_2"]);
+        assert_eq!(named(&["Кубок: Группа", "Кубок: Финал"]), ["stage_1", "stage_2"]);
+        assert_eq!(
+            named(&["Cup: Группа", "Cup: Pool", "Cup: Финал"]),
+            ["Cup_stage_1", "Cup_Pool", "Cup_stage_3"]
+        );
+    }
 
     #[test]
     fn a_name_is_no_markup_on_the_page() {

@@ -121,6 +121,12 @@ fn what_cannot_be_played_is_refused_with_a_word() {
             "",
             "a match for the third place is of 4 to 1000 engines, and here are 3",
         ),
+        (
+            5,
+            "knockout = { pairs = [1], bronze = 1 }",
+            "",
+            "of 8 places with a match for the third place is of 7 to 8 engines, and here are 5",
+        ),
         (5, swiss, "", "what breaks ties?"),
         (5, swiss, "ties = \"swiss\"\nfrom = []", "name the places that its engines come from"),
         (
