@@ -102,7 +102,15 @@ pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> WaitResu
     }
 }
 
-/// Waits until the last child of this thread has ended.
+/// Waits until the last child of this thread has ended. A tracee stops once more before its end.
 pub(in crate::sandbox) fn wait_for_all() {
-    while !matches!(wait_any(true, |_| {}), WaitResult::NoChildren) {}
+    loop {
+        match wait_any(true, |_| {}) {
+            WaitResult::Event(pid, status) if libc::WIFSTOPPED(status) => {
+                resume(pid, TraceeResume::Go, 0);
+            }
+            WaitResult::Event(..) | WaitResult::Nothing => {}
+            WaitResult::NoChildren => break,
+        }
+    }
 }

@@ -65,15 +65,19 @@ impl Tracer<'_> {
         let signal = libc::WSTOPSIG(status);
         match status >> 16 {
             0 if signal == libc::SIGTRAP | 0x80 => {
-                self.call_ended(pid);
-                child::resume(pid, TraceeResume::Go, 0);
+                // One that was killed since stops once more, and is looked at there.
+                if self.call_ended(pid) {
+                    child::resume(pid, TraceeResume::Go, 0);
+                }
             }
             0 => {
                 self.signalled(pid, signal);
                 child::resume(pid, TraceeResume::Go, signal);
             }
-            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
-                self.forked(pid);
+            event @ (libc::PTRACE_EVENT_FORK
+            | libc::PTRACE_EVENT_VFORK
+            | libc::PTRACE_EVENT_CLONE) => {
+                self.forked(pid, event);
                 self.go_on(pid);
             }
             libc::PTRACE_EVENT_EXEC => {
@@ -83,6 +87,10 @@ impl Tracer<'_> {
             libc::PTRACE_EVENT_SECCOMP => {
                 let how = self.call_begins(pid);
                 child::resume(pid, how, 0);
+            }
+            libc::PTRACE_EVENT_EXIT => {
+                self.ends(pid);
+                child::resume(pid, TraceeResume::Go, 0);
             }
             libc::PTRACE_EVENT_STOP => self.event_stop(pid, signal),
             _ => child::resume(pid, TraceeResume::Go, 0),
@@ -127,14 +135,15 @@ impl Tracer<'_> {
         }
     }
 
-    fn forked(&mut self, pid: i32) {
-        let Some(child) = message(pid).and_then(|child| i32::try_from(child).ok()) else {
+    fn forked(&mut self, pid: i32, event: i32) {
+        let Some(child) = message(pid, event).and_then(|child| i32::try_from(child).ok()) else {
             return;
         };
         let Some(parent) = self.tracees.get(&pid) else {
             return;
         };
         let thread = process::is_thread_of(parent.process, child);
+        self.shares_descriptors |= !thread && tracee::clones_descriptors(pid);
         let its_process = if thread { parent.process } else { child };
         let program = parent.program;
         let parent = if thread { parent.parent } else { parent.process };
@@ -188,9 +197,13 @@ impl Tracer<'_> {
             // Pid 1 of the namespace: nothing is left inside.
             return;
         };
+        if tracee.pending.is_some_and(|pending| pending.opens()) {
+            self.missed(tracee.process);
+        }
         if tracee.process != pid {
             return;
         }
+        self.missed.remove(&pid);
         if self.shared.was_over().is_some_and(|(_, greedy)| greedy == pid) {
             self.greedy = tracee.program;
         }

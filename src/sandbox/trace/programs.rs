@@ -160,18 +160,26 @@ impl Tracer<'_> {
 
     pub(in crate::sandbox) fn execed(&mut self, pid: i32) {
         // A thread that execs becomes the process; its own number is gone without an exit event.
-        let former = message(pid).and_then(|m| i32::try_from(m).ok()).unwrap_or(pid);
-        let mut pending = None;
-        if former != pid
-            && let Some(thread) = self.tracees.remove(&former)
-        {
-            pending = thread.pending;
-        }
+        let former = message(pid, libc::PTRACE_EVENT_EXEC).and_then(|m| i32::try_from(m).ok());
+        let is_another = |former: &i32| {
+            *former != pid && self.tracees.get(former).is_some_and(|thread| thread.process == pid)
+        };
+        let thread = former.filter(is_another).and_then(|former| self.tracees.remove(&former));
         let Some(tracee) = self.tracees.get_mut(&pid) else {
             return;
         };
-        let pending = pending.or_else(|| tracee.pending.take());
-        tracee.pending = None;
+        let of_first = tracee.pending.take();
+        let (pending, cut_off) = match thread {
+            Some(thread) => (thread.pending, of_first),
+            None => (of_first, None),
+        };
+        // The table of descriptors outlives the threads that the kernel has ended for the new program's sake.
+        if self.missed.remove(&pid) || cut_off.is_some_and(|pending| pending.opens()) {
+            self.unrecorded(RecordPart::Paths);
+        }
+        let Some(tracee) = self.tracees.get(&pid) else {
+            return;
+        };
         let (asked, claimed, starter) = match pending {
             Some(PendingCall::Exec { asked, argv, starter, .. }) => (asked, argv, starter),
             _ => (PathBuf::new(), Vec::new(), StarterCode::default()),

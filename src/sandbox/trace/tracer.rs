@@ -54,6 +54,10 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) tasks: usize,
     /// Processes that have ended; those that their parent has not waited for keep their number.
     pub(in crate::sandbox::trace) ended: Vec<i32>,
+    /// True if a process was born that shares another one's table of descriptors.
+    pub(in crate::sandbox::trace) shares_descriptors: bool,
+    /// Processes with a thread that has ended in the middle of a call that opens, and of which nobody saw what came.
+    pub(in crate::sandbox::trace) missed: HashSet<i32>,
     pub(in crate::sandbox::trace) raw: RawRecord,
 }
 
@@ -105,6 +109,8 @@ impl<'a> Tracer<'a> {
             killed_for_memory: killed_for_memory(),
             tasks: tasks as usize,
             ended: Vec::new(),
+            shares_descriptors: false,
+            missed: HashSet::new(),
             raw: RawRecord::default(),
         }
     }

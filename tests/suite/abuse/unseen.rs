@@ -39,6 +39,17 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .named(&[Library("libgmp.so.10")])
             .may_work()
             .control(report),
+        c(26, "open_killed_before_its_end")
+            .named(&[Library("libgmp.so.10")])
+            .may_work()
+            .control(report),
+        c(26, "open_cut_off_by_a_start")
+            .named(&[Library("libgmp.so.10")])
+            .may_work()
+            .control(report),
+        c(26, "packets_by_killed_open")
+            .named(&[Denial("open(softnet_stat of a process)")])
+            .bare(&[]),
         c(26, "product_flood")
             .named(&[Unrecorded(RecordPart::Programs)])
             .may_work()
