@@ -18,7 +18,7 @@ use crate::sandbox::filter::call_names::{call_name, refusal};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::{EntryFiles, FoundFile};
 use crate::sandbox::inspect::process::Mapping;
-use crate::sandbox::inspect::{image, process};
+use crate::sandbox::inspect::{closed_files, image, process};
 use crate::sandbox::plan::{PSEUDO_TERMINAL, is_shared_object};
 use crate::sandbox::trace::calls::{
     PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, message, other_process,
@@ -33,7 +33,9 @@ use crate::sandbox::trace::{meta, tracee};
 impl Tracer<'_> {
     /// A call that the filter makes stop; says how the process goes on.
     pub(in crate::sandbox) fn call_begins(&mut self, pid: i32) -> TraceeResume {
-        let Some((stop, compat)) = message(pid, libc::PTRACE_EVENT_SECCOMP).and_then(StoppedCall::from_message) else {
+        let Some((stop, compat)) =
+            message(pid, libc::PTRACE_EVENT_SECCOMP).and_then(StoppedCall::from_message)
+        else {
             return TraceeResume::Go;
         };
         let Some(call) = tracee::call(pid, compat) else {
@@ -135,7 +137,7 @@ impl Tracer<'_> {
         let pending = file(pid, stop, call)?;
         if let PendingCall::Open(PendingOpen { path, .. }) = &pending
             && path.starts_with("/proc")
-            && let Some(name) = process::tells_of_others(path)
+            && let Some(name) = closed_files::stays_closed(pid, path)
         {
             self.denied(pid, format!("open({name} of a process)"));
             tracee::refuse(pid, libc::EACCES);
@@ -199,7 +201,7 @@ impl Tracer<'_> {
     /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
     fn opens(&mut self, pid: i32, fd: i32) -> Option<FoundFile> {
         let file = self.files.find_descriptor(pid, fd).ok()?;
-        if let Some(name) = process::descriptor_tells_of_others(pid, fd, &file.path) {
+        if let Some(name) = closed_files::descriptor_stays_closed(pid, fd, &file.path) {
             self.denied(pid, format!("open({name} of a process)"));
             // Not the process alone: another may share its descriptors, or the memory that it reads into.
             self.shared.kill();

@@ -50,6 +50,11 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(26, "packets_by_killed_open")
             .named(&[Denial("open(softnet_stat of a process)")])
             .bare(&[]),
+        c(26, "memory_of_another").named(&[Denial("open(mem of a process)")]),
+        c(26, "memory_of_another_by_its_thread").named(&[Denial("open(mem of a process)")]),
+        c(26, "memory_of_another_by_link")
+            .named(&[Denial("open(mem of a process)")])
+            .bare(&[]),
         c(26, "product_flood")
             .named(&[Unrecorded(RecordPart::Programs)])
             .may_work()

@@ -309,6 +309,29 @@ ATTACK(open_cut_off_by_a_start) {
     clear_long_path();
     return 1;
 }
+/* Memory of another process: a compiler's holds its libraries. */
+static const char in_memory[] = "in the memory of both";
+static int memory_of(const char *path) {
+    char text[sizeof in_memory] = "";
+    int fd = open(path, O_RDONLY);
+    return fd != -1 && pread(fd, text, sizeof text, (long)in_memory) == sizeof text && !strcmp(text, in_memory);
+}
+static int memory_of_a_child(int by_link, const char *form) {
+    char path[64];
+    pid_t other = fork();
+    if (other == 0)
+        for (;;) pause();
+    sprintf(path, form, (int)other, (int)other);
+    if (by_link) symlink(path, "link"), strcpy(path, "link");
+    int came = memory_of(path);
+    kill(other, SIGKILL);
+    waitpid(other, 0, 0);
+    if (by_link) unlink("link");
+    return came;
+}
+ATTACK(memory_of_another) { return memory_of_a_child(0, "/proc/%d/mem"); }
+ATTACK(memory_of_another_by_its_thread) { return memory_of_a_child(0, "/proc/%d/task/%d/mem"); }
+ATTACK(memory_of_another_by_link) { return memory_of_a_child(1, "/proc/%d/mem"); }
 /* A library, looked for below a directory where it is not, and then opened. */
 ATTACK(open_looked_for_elsewhere) {
     static const char *const places[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"};
