@@ -416,6 +416,21 @@ fn a_maker_with_more_descriptors_than_an_entry_may_have_starts_one() {
     drop(held);
 }
 
+/// By the size of its table of descriptors, which /proc tells, an entry knew how many files its maker has open.
+fn the_descriptors_of_a_maker_do_not_show_in_its_entry() {
+    let (_, most) = getrlimit(Limit::RLIMIT_NOFILE).unwrap();
+    setrlimit(Limit::RLIMIT_NOFILE, most, most).unwrap();
+    let sandbox = sandbox(Strictness::Tolerant, true);
+    let script =
+        "#!/bin/sh\nwhile read n v; do test $n = FDSize: && echo $v; done </proc/self/status\n";
+    let size = || run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(300)).out;
+    let few = size();
+    let held: Vec<File> = (0..2100).map(|_| File::open("/dev/null").unwrap()).collect();
+    assert_eq!(few, "1024\n");
+    assert_eq!(size(), few);
+    drop(held);
+}
+
 /// A granted file that this process cannot open for want of descriptors would be refused to the entry.
 fn a_start_for_which_there_are_too_few_descriptors_fails() {
     let sandbox = sandbox(Strictness::Tolerant, false);
@@ -540,6 +555,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick without_namespaces_everything_mandatory_still_holds [Landlock],
         quick an_entry_opens_its_own_streams_by_their_paths [Landlock],
         quick a_maker_with_more_descriptors_than_an_entry_may_have_starts_one [Landlock] apart,
+        quick the_descriptors_of_a_maker_do_not_show_in_its_entry [Landlock, Namespaces] apart,
         quick a_start_for_which_there_are_too_few_descriptors_fails [Landlock] apart,
         quick nobody_here_writes_the_copy_of_an_entry_on_the_host [Landlock] apart,
         quick a_signal_that_nobody_handles_interrupts_no_call [Landlock, Python3],
