@@ -10,6 +10,7 @@ pub(in crate::sandbox) mod files;
 pub(in crate::sandbox) mod image;
 pub(in crate::sandbox) mod process;
 pub(in crate::sandbox) mod residue;
+pub(crate) mod room;
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,8 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
+use crate::sandbox::inspect::room::patiently;
+
 /// The most that is read of a file of /proc: maps of a process with thousands of mappings.
 const MOST: u64 = 16 << 20;
 /// The most threads of a process that are looked at.
@@ -22,7 +24,8 @@ const MOST_THREADS: usize = 1 << 16;
 /// A file of /proc/ID, where ID is a process or a thread.
 pub(in crate::sandbox) fn bytes(id: i32, name: &str) -> std::io::Result<Vec<u8>> {
     let mut all = Vec::new();
-    File::open(format!("/proc/{id}/{name}"))?.take(MOST).read_to_end(&mut all)?;
+    let path = format!("/proc/{id}/{name}");
+    patiently(|| File::open(&path))?.take(MOST).read_to_end(&mut all)?;
     Ok(all)
 }
 
@@ -294,7 +297,10 @@ pub(in crate::sandbox) fn memory(thread: i32, address: u64, into: &mut [u8]) -> 
     let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: into.len() }];
     match process_vm_readv(Pid::from_raw(thread), &mut [IoSliceMut::new(into)], &remote) {
         Ok(n) => Some(n),
-        Err(_) => File::open(format!("/proc/{thread}/mem")).ok()?.read_at(into, address).ok(),
+        Err(_) => {
+            let path = format!("/proc/{thread}/mem");
+            patiently(|| File::open(&path)).ok()?.read_at(into, address).ok()
+        }
     }
 }
 
