@@ -37,7 +37,10 @@ impl Tracer<'_> {
     }
 
     /// The next event; none when nothing is left.
-    fn next(&self, exit_channel: &mut ExitChannel<'_>) -> Option<(i32, i32)> {
+    fn next(&mut self, exit_channel: &mut ExitChannel<'_>) -> Option<(i32, i32)> {
+        if let Some(event) = self.next_in_turn() {
+            return Some(event);
+        }
         let ended = |pid| self.shared.ends(pid);
         let mut patience = Duration::from_millis(1);
         // Pid 1 alone knows that nothing is left: a process whose parent was killed in the middle of its birth comes as
@@ -59,6 +62,23 @@ impl Tracer<'_> {
             WaitResult::Event(pid, status) => Some((pid, status)),
             WaitResult::Nothing | WaitResult::NoChildren => None,
         }
+    }
+
+    /// The next event of one that is asked in turn. The kernel shows those of the youngest first, and where the young ones always have
+    /// one, an old one would wait for ever.
+    fn next_in_turn(&mut self) -> Option<(i32, i32)> {
+        const BETWEEN: Duration = Duration::from_millis(20);
+        if self.in_turn.is_empty() && self.last_turn.elapsed() >= BETWEEN {
+            self.last_turn = Instant::now();
+            self.in_turn.extend(self.tracees.keys());
+        }
+        while let Some(pid) = self.in_turn.pop() {
+            if let WaitResult::Event(pid, status) = child::look_at(pid, |pid| self.shared.ends(pid))
+            {
+                return Some((pid, status));
+            }
+        }
+        None
     }
 
     fn stopped(&mut self, pid: i32, status: i32) {

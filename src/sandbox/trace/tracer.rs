@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::model::evidence::{Denial, RecordPart, Refusal, Resource};
 use crate::model::units::Bytes;
@@ -34,6 +35,9 @@ pub(in crate::sandbox) struct Tracer<'a> {
     /// Device and inode of the programs that may be started with certain arguments alone.
     pub(in crate::sandbox::trace) bound: HashSet<(u64, u64)>,
     pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
+    /// Tracees that are still to be asked for an event by themselves, and when all of them last were.
+    pub(in crate::sandbox::trace) in_turn: Vec<i32>,
+    pub(in crate::sandbox::trace) last_turn: Instant,
     /// Tracees that stopped before their parent's event was read, which then brings nothing new.
     pub(in crate::sandbox::trace) adopted: HashSet<i32>,
     /// Files opened.
@@ -98,6 +102,8 @@ impl<'a> Tracer<'a> {
             path_dirs,
             bound,
             tracees: HashMap::from([(entry, first)]),
+            in_turn: Vec::new(),
+            last_turn: Instant::now(),
             adopted: HashSet::new(),
             opened: HashSet::new(),
             looked: HashMap::new(),
