@@ -63,6 +63,7 @@ use crate::config::Config;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::model::exit::Exit;
+use crate::sandbox::limits;
 use crate::view::layout::PageLayout;
 use crate::view::report_format::ReportFormat;
 use crate::view::text;
@@ -72,6 +73,7 @@ use output::Output;
 /// any thread is reported on standard error with a request to tell of it, and has an exit code of its own.
 pub fn main() -> ExitCode {
     guard::install();
+    limits::open_many_files();
     // Under the name that OpenBench's client gives to its match runner, its words are what is meant.
     let mut words: Vec<OsString> = std::env::args_os().collect();
     let own = words.first().map(Path::new).and_then(Path::file_stem);

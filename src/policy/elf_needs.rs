@@ -10,6 +10,8 @@ use object::elf::{
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
 
+use crate::sandbox::patiently;
+
 /// The files that one file names.
 #[derive(Clone, Debug, Default)]
 struct Named {
@@ -74,7 +76,7 @@ pub(super) fn follow(
 
 fn in_directories(library: &str, wide: bool, directories: &[PathBuf]) -> Option<PathBuf> {
     directories.iter().map(|dir| dir.join(library)).find(|path| {
-        let class = std::fs::File::open(path).ok().and_then(|mut file| {
+        let class = patiently(|| File::open(path)).ok().and_then(|mut file| {
             let mut start = [0u8; 5];
             std::io::Read::read_exact(&mut file, &mut start).ok().map(|()| start[4])
         });
@@ -83,7 +85,7 @@ fn in_directories(library: &str, wide: bool, directories: &[PathBuf]) -> Option<
 }
 
 fn read(path: &Path) -> Option<Named> {
-    let cache = ReadCache::new(File::open(path).ok()?);
+    let cache = ReadCache::new(patiently(|| File::open(path)).ok()?);
     match FileKind::parse(&cache).ok()? {
         FileKind::Elf64 => named::<FileHeader64<Endianness>, _>(&cache, path),
         FileKind::Elf32 => named::<FileHeader32<Endianness>, _>(&cache, path),

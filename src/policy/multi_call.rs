@@ -9,6 +9,7 @@ use memchr::memmem;
 
 use super::decide::ProgramForm;
 use crate::model::command_words::MULTI_CALL_BINARIES;
+use crate::sandbox::patiently;
 
 /// The marks that stand in them and in no ordinary program.
 const MARKS: [&[u8]; 4] =
@@ -28,7 +29,7 @@ fn has_mark(real: &Path) -> bool {
     let small = std::fs::metadata(real).is_ok_and(|file| file.len() <= LARGEST);
     // A file that cannot be read cannot be told apart; nor can an entry read it.
     small
-        && std::fs::read(real)
+        && patiently(|| std::fs::read(real))
             .is_ok_and(|bytes| MARKS.iter().any(|mark| memmem::find(&bytes, mark).is_some()))
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::pattern;
+use crate::sandbox::patiently;
 
 /// Expands patterns, remembering directory listings.
 #[derive(Debug, Default)]
@@ -44,7 +45,7 @@ impl Expander {
 
 /// The paths in a directory, sorted; none where it cannot be read.
 pub(super) fn children(dir: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(dir)
+    let mut paths: Vec<PathBuf> = patiently(|| std::fs::read_dir(dir))
         .map(|items| items.filter_map(Result::ok).map(|item| item.path()).collect())
         .unwrap_or_default();
     paths.sort();

@@ -22,7 +22,7 @@ use crate::model::command_words::base_name;
 use crate::model::evidence::ProgramClass;
 use crate::model::text::shown;
 use crate::sandbox::plan::{CacheCandidate, Programs, SeenProgram};
-use crate::sandbox::{Grants, HostSettings, capability, limits};
+use crate::sandbox::{Grants, HostSettings, capability, limits, patiently};
 
 /// Below these no entry can make a name.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc"];
@@ -59,7 +59,8 @@ type Inode = (u64, u64);
 /// `/proc/self/root`): to an entry that is another file than to us.
 fn on_this_host(path: &Path) -> Option<(std::fs::Metadata, PathBuf)> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS).ok()?;
+    let how = ResolveFlags::NO_MAGICLINKS;
+    let file = patiently(|| Ok(openat2(CWD, path, flags, Mode::empty(), how)?)).ok()?;
     Some((File::from(file).metadata().ok()?, path.canonicalize().ok()?))
 }
 
@@ -80,7 +81,8 @@ pub enum HostProgram {
 
 fn has_elf_head(path: &Path) -> bool {
     let mut head = [0; 4];
-    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *b"\x7fELF"
+    let file = patiently(|| File::open(path));
+    file.and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *b"\x7fELF"
 }
 
 /// A program file of the host.

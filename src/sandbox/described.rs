@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::model::evidence::{Exec, ProgramClass};
 use crate::model::text::escape;
 use crate::sandbox::inspect::files::Sums;
+use crate::sandbox::inspect::room::HeldFile;
 use crate::sandbox::plan::{Programs, SeenProgram};
 use crate::sandbox::trace::record::RawExec;
 
@@ -164,7 +165,9 @@ impl<'a> DescribedPrograms<'a> {
             name: escape(name.as_bytes(), 300),
             lasted: raw.ended.map(|end| end.saturating_duration_since(raw.at)),
             exit: raw.exit,
-            product: raw.product.and_then(|inode| sums.of(inode, raw.file)),
+            product: raw
+                .product
+                .and_then(|inode| sums.of(inode, raw.file.as_ref().map(HeldFile::file))),
         };
         (exec, serves_library)
     }

@@ -178,6 +178,7 @@ fn seize(pid: i32) -> Result<(), SandboxError> {
         | Options::PTRACE_O_TRACEFORK
         | Options::PTRACE_O_TRACEVFORK
         | Options::PTRACE_O_TRACECLONE
+        | Options::PTRACE_O_TRACEEXIT
         | Options::PTRACE_O_TRACESECCOMP
         | Options::PTRACE_O_TRACESYSGOOD;
     nix::sys::ptrace::seize(Pid::from_raw(pid), options).map_err(|error| SandboxError::Missing {

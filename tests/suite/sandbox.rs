@@ -5,7 +5,9 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gate4k::model::evidence::{Exec, ExecOutcome, ExitHow, ProgramClass, Resource, Shell};
+use gate4k::model::evidence::{
+    Exec, ExecOutcome, ExitHow, ProgramClass, RecordPart, Resource, Shell,
+};
 use gate4k::policy::allowlist::Allowlist;
 use gate4k::policy::decide::Strictness;
 use gate4k::policy::toolchain::Toolchain;
@@ -64,6 +66,53 @@ fn a_program_that_is_killed_as_it_starts_is_still_itself() {
         assert!(refused.is_empty(), "{refused:#?}");
         assert!(done.traces.execs.iter().any(|exec| exec.name == "sleep"));
     }
+}
+
+/// Sound programs kill their children in the middle of anything, too: that leaves the record whole.
+fn a_program_that_is_killed_as_it_opens_files_leaves_nothing_unrecorded() {
+    let script = "#!/usr/bin/python3\n\
+        import os, threading, time\n\
+        def opens():\n\
+        \x20   while 1: os.close(os.open('/etc/passwd', 0))\n\
+        for i in range(600):\n\
+        \x20   child = os.fork()\n\
+        \x20   if child == 0:\n\
+        \x20       if i % 3 == 0: threading.Thread(target=opens).start()\n\
+        \x20       opens()\n\
+        \x20   end = time.perf_counter() + 1e-3 + i % 200 * 1e-5\n\
+        \x20   while time.perf_counter() < end:\n\
+        \x20       pass\n\
+        \x20   os.kill(child, 15 if i % 4 == 0 else 9)\n\
+        \x20   os.waitpid(child, 0)\n\
+        print('all', flush=True)\n";
+    for namespaces in [true, false] {
+        let sandbox = sandbox(Strictness::Tolerant, namespaces);
+        let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(300));
+        assert_eq!(done.out, "all\n", "{}", done.err);
+        assert!(done.traces.opens.iter().any(|open| open.path == "/etc/passwd"));
+        assert!(done.traces.refusals.is_empty(), "{:?}", done.traces.refusals);
+    }
+}
+
+/// Each start of a program whose starter has many mappings takes the tracer long, and the youngest are shown to it first.
+fn an_old_process_gets_on_among_young_ones_that_keep_the_tracer_busy() {
+    let script = "#!/usr/bin/python3\n\
+        import ctypes, os, time\n\
+        c = ctypes.CDLL(None)\n\
+        c.mmap.restype = ctypes.c_void_p\n\
+        a = c.mmap(None, ctypes.c_size_t(40000 * 4096), 3, 34, -1, 0)\n\
+        for i in range(0, 40000, 2): c.mprotect(ctypes.c_void_p(a + i * 4096), 4096, 1)\n\
+        young = []\n\
+        for i in range(4):\n\
+        \x20   young.append(os.fork())\n\
+        \x20   if young[-1] == 0:\n\
+        \x20       while 1: c.execv(b'/work/none', None)\n\
+        time.sleep(.5)\n\
+        for i in range(5): os.close(os.open('/etc/passwd', 0))\n\
+        for one in young: os.kill(one, 9); os.waitpid(one, 0)\n\
+        print('on', flush=True)\n";
+    let done = run(script);
+    assert_eq!(done.out, "on\n", "{}", done.err);
 }
 
 fn a_start_has_the_namespaces_that_the_probe_promises() {
@@ -416,6 +465,21 @@ fn a_maker_with_more_descriptors_than_an_entry_may_have_starts_one() {
     drop(held);
 }
 
+/// By the size of its table of descriptors, which /proc tells, an entry knew how many files its maker has open.
+fn the_descriptors_of_a_maker_do_not_show_in_its_entry() {
+    let (_, most) = getrlimit(Limit::RLIMIT_NOFILE).unwrap();
+    setrlimit(Limit::RLIMIT_NOFILE, most, most).unwrap();
+    let sandbox = sandbox(Strictness::Tolerant, true);
+    let script =
+        "#!/bin/sh\nwhile read n v; do test $n = FDSize: && echo $v; done </proc/self/status\n";
+    let size = || run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(300)).out;
+    let few = size();
+    let held: Vec<File> = (0..2100).map(|_| File::open("/dev/null").unwrap()).collect();
+    assert_eq!(few, "1024\n");
+    assert_eq!(size(), few);
+    drop(held);
+}
+
 /// A granted file that this process cannot open for want of descriptors would be refused to the entry.
 fn a_start_for_which_there_are_too_few_descriptors_fails() {
     let sandbox = sandbox(Strictness::Tolerant, false);
@@ -431,6 +495,29 @@ fn a_start_for_which_there_are_too_few_descriptors_fails() {
     assert!(error.contains("opening a file that entries may use"), "{error}");
     setrlimit(Limit::RLIMIT_NOFILE, most, most).unwrap();
     assert!(sandbox.launch(&plan).is_ok());
+}
+
+/// The products of an entry are held open until its run is over, and took the descriptors by which others are looked at.
+fn the_products_of_an_entry_leave_descriptors_to_others() {
+    let (_, most) = getrlimit(Limit::RLIMIT_NOFILE).unwrap();
+    setrlimit(Limit::RLIMIT_NOFILE, 700, most).unwrap();
+    let sandbox = sandbox(Strictness::Tolerant, true);
+    let script = "#!/bin/sh\ni=0\nwhile test $i -lt 190; do\n\
+        echo '#!/bin/sh' >p$i; chmod +x p$i; ./p$i; i=$((i+1))\ndone\nxz --version >/dev/null && echo on\n";
+    let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(300));
+    assert_eq!(done.out, "on\n", "{}", done.err);
+    let unrecorded = Resource::Unrecorded(RecordPart::Programs);
+    assert!(done.traces.refusals.iter().any(|refusal| refusal.what == unrecorded));
+    assert!(done.traces.execs.iter().all(|exec| exec.class != ProgramClass::Refused));
+    assert!(done.traces.execs.iter().any(|exec| exec.name == "xz"));
+    // Held no longer, they leave room for the next.
+    let done = run_in(
+        &sandbox,
+        "#!/bin/sh\nxz --version >/dev/null && echo on\n",
+        Shell::AsIs,
+        Duration::from_secs(300),
+    );
+    assert!(done.traces.refusals.is_empty(), "{:?}", done.traces.refusals);
 }
 
 /// True if a descriptor of this process may be written to.
@@ -517,6 +604,8 @@ pub(crate) fn tests() -> Vec<Test> {
     let mut all = commands_inside();
     all.extend(tests![
         slow a_program_that_is_killed_as_it_starts_is_still_itself [Landlock, Python3],
+        slow a_program_that_is_killed_as_it_opens_files_leaves_nothing_unrecorded [Landlock, Python3],
+        slow an_old_process_gets_on_among_young_ones_that_keep_the_tracer_busy [Landlock, Python3],
         quick a_start_has_the_namespaces_that_the_probe_promises [Landlock],
         quick a_forbidden_program_is_refused_by_the_kernel_and_named [Landlock],
         quick a_program_that_is_not_installed_is_reported_by_name [Landlock],
@@ -540,7 +629,9 @@ pub(crate) fn tests() -> Vec<Test> {
         quick without_namespaces_everything_mandatory_still_holds [Landlock],
         quick an_entry_opens_its_own_streams_by_their_paths [Landlock],
         quick a_maker_with_more_descriptors_than_an_entry_may_have_starts_one [Landlock] apart,
+        quick the_descriptors_of_a_maker_do_not_show_in_its_entry [Landlock, Namespaces] apart,
         quick a_start_for_which_there_are_too_few_descriptors_fails [Landlock] apart,
+        slow the_products_of_an_entry_leave_descriptors_to_others [Landlock, Xz] apart,
         quick nobody_here_writes_the_copy_of_an_entry_on_the_host [Landlock] apart,
         quick a_signal_that_nobody_handles_interrupts_no_call [Landlock, Python3],
         quick a_script_writes_by_the_program_that_reads_it [Landlock, Python3],

@@ -107,6 +107,18 @@ fn keep_only(mut kept: [RawFd; 2]) {
     unsafe { libc::syscall(libc::SYS_close_range, from as c_uint, c_uint::MAX, 0 as c_uint) };
 }
 
+/// Gives a descriptor the lowest number that is free. A copy of a table of descriptors is as long as its highest number needs, and the
+/// entry's would tell by its length how many files its maker has open.
+fn moved_down(fd: RawFd) -> RawFd {
+    // SAFETY: integers only; where there is no lower number, the descriptor keeps its own.
+    unsafe {
+        let other = libc::fcntl(fd, libc::F_DUPFD, 3);
+        let (moved, old) = if (0..fd).contains(&other) { (other, fd) } else { (fd, other) };
+        libc::close(old);
+        moved
+    }
+}
+
 type Argvs = [Vec<*const libc::c_char>];
 
 /// Pid 1 of the new namespaces.
@@ -140,6 +152,7 @@ pub(in crate::sandbox) fn first_main(
     }
     // This process waits as long as the entry waits for its streams.
     keep_only([talk, setup.landlock.as_raw_fd()]);
+    let (talk, ruleset) = (moved_down(talk), moved_down(setup.landlock.as_raw_fd()));
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
     // SAFETY: a NUL-terminated path and flags.
     let root = check(unsafe { libc::open(c"/".as_ptr(), flags) }.into());
@@ -148,7 +161,7 @@ pub(in crate::sandbox) fn first_main(
     }
     // As vfork: this memory is lent to the entry's process, and this one waits until its exec. A copy of the page tables
     // would be made only to be thrown away there.
-    let entry = ProcessParts { setup, talk, argvs, env };
+    let entry = ProcessParts { setup, talk, ruleset, argvs, env };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is aligned, ours alone, and grows downwards from its end; `entry` lives in this frame, which
     // waits meanwhile; `start_entry` never returns.
@@ -180,6 +193,7 @@ fn forget_arguments(arguments: &Range<usize>) {
 struct ProcessParts<'a> {
     setup: &'a ChildSetup,
     talk: RawFd,
+    ruleset: RawFd,
     argvs: &'a Argvs,
     env: &'a [*const libc::c_char],
 }
@@ -187,7 +201,7 @@ struct ProcessParts<'a> {
 extern "C" fn start_entry(entry: *mut c_void) -> c_int {
     // SAFETY: this is what `first_main` has passed and keeps.
     let entry = unsafe { &*entry.cast::<ProcessParts<'_>>() };
-    entry_main(entry.setup, entry.talk, entry.argvs, entry.env)
+    entry_main(entry.setup, entry.talk, entry.ruleset, entry.argvs, entry.env)
 }
 
 /// Reaps everything that is orphaned inside; when nothing is left it says so and ends.
@@ -253,11 +267,12 @@ fn hello(talk: RawFd) -> Result<(), c_int> {
 pub(in crate::sandbox) fn entry_main(
     setup: &ChildSetup,
     talk: RawFd,
+    ruleset: RawFd,
     argvs: &Argvs,
     env: &[*const libc::c_char],
 ) -> ! {
     for (index, step) in CHILD.iter().enumerate() {
-        if let Err(error) = step(setup) {
+        if let Err(error) = step(setup, ruleset) {
             give_up(talk, CHILD_FAILED, index as u8, error);
         }
     }
@@ -284,7 +299,7 @@ pub(in crate::sandbox) fn entry_main(
     give_up(talk, EXEC_FAILED, 0, error)
 }
 
-/// Makes the table of descriptors as large as it can get: its size, which /proc tells, was that of the supervisor's.
+/// Makes the table of descriptors as large as it can get: its size, which /proc tells, would be that of the supervisor's.
 fn same_table_of_descriptors(talk: RawFd) {
     // SAFETY: integers. Where the limit is lower, the table is smaller for every start of this host.
     unsafe {
@@ -298,7 +313,8 @@ fn same_table_of_descriptors(talk: RawFd) {
     }
 }
 
-type ChildStep = fn(&ChildSetup) -> Result<(), c_int>;
+/// A step, and the Landlock ruleset that some need.
+type ChildStep = fn(&ChildSetup, RawFd) -> Result<(), c_int>;
 const CHILD: [ChildStep; CHILD_STEPS.len()] = [
     stage,
     detach,
@@ -312,14 +328,14 @@ const CHILD: [ChildStep; CHILD_STEPS.len()] = [
     filter,
 ];
 
-fn stage(setup: &ChildSetup) -> Result<(), c_int> {
+fn stage(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
     match &setup.staging {
         Some(step) => run_step(step, setup.ids),
         None => Ok(()),
     }
 }
 
-fn detach(setup: &ChildSetup) -> Result<(), c_int> {
+fn detach(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
     // SAFETY: integers, one sigset and one zeroed action (the default) on our stack, as large as the kernel's. Handlers that Rust's runtime set (SIGPIPE) go back to
     // the default, and nothing stays blocked.
     unsafe {
@@ -366,7 +382,7 @@ fn take_turns_quickly() {
     }
 }
 
-fn limit(setup: &ChildSetup) -> Result<(), c_int> {
+fn limit(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
     for (resource, value) in &setup.rlimits {
         // SAFETY: `value` outlives the call.
         check(unsafe { libc::setrlimit(*resource as _, value) }.into())?;
@@ -374,7 +390,7 @@ fn limit(setup: &ChildSetup) -> Result<(), c_int> {
     Ok(())
 }
 
-fn become_user(setup: &ChildSetup) -> Result<(), c_int> {
+fn become_user(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
     // SAFETY: integers only. The bounding set goes first, while the right to drop it is still there;
     // a number beyond the kernel's last capability gives EINVAL and ends the loop.
     unsafe {
@@ -403,7 +419,7 @@ fn switch_user(ids: Ids) -> Result<(), c_int> {
     Ok(())
 }
 
-fn drop_capabilities(_: &ChildSetup) -> Result<(), c_int> {
+fn drop_capabilities(_: &ChildSetup, _: RawFd) -> Result<(), c_int> {
     #[repr(C)]
     struct Header {
         version: u32,
@@ -422,41 +438,39 @@ fn drop_capabilities(_: &ChildSetup) -> Result<(), c_int> {
     Ok(())
 }
 
-fn no_new_privs(_: &ChildSetup) -> Result<(), c_int> {
+fn no_new_privs(_: &ChildSetup, _: RawFd) -> Result<(), c_int> {
     // SAFETY: integers only.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())?;
     Ok(())
 }
 
 /// Before the limits: this process still has its maker's descriptors, which may be more than an entry may have.
-fn grant(setup: &ChildSetup) -> Result<(), c_int> {
+fn grant(setup: &ChildSetup, ruleset: RawFd) -> Result<(), c_int> {
     for rule in &setup.inner_rules {
         // SAFETY: the path is NUL-terminated; the descriptors are open.
         unsafe {
             let flags = libc::O_PATH | libc::O_CLOEXEC;
             let fd = check(libc::open(rule.path.as_ptr(), flags).into())? as c_int;
-            add_rule(setup.landlock.as_raw_fd(), fd, rule.rights)?;
+            add_rule(ruleset, fd, rule.rights)?;
             libc::close(fd);
         }
     }
     Ok(())
 }
 
-fn restrict(setup: &ChildSetup) -> Result<(), c_int> {
+fn restrict(_: &ChildSetup, ruleset: RawFd) -> Result<(), c_int> {
     // SAFETY: a descriptor and a flag word.
-    check(unsafe {
-        libc::syscall(libc::SYS_landlock_restrict_self, setup.landlock.as_raw_fd(), 0 as c_uint)
-    })?;
+    check(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0 as c_uint) })?;
     Ok(())
 }
 
-fn enter(setup: &ChildSetup) -> Result<(), c_int> {
+fn enter(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
     // SAFETY: a NUL-terminated path.
     check(unsafe { libc::chdir(setup.cwd.as_ptr()) }.into())?;
     Ok(())
 }
 
-fn filter(setup: &ChildSetup) -> Result<(), c_int> {
+fn filter(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
     let program = libc::sock_fprog {
         len: setup.seccomp.len() as _,
         filter: setup.seccomp.as_ptr().cast_mut(),

@@ -18,7 +18,7 @@ pub(in crate::sandbox) use landlock::{landlock_abi, landlock_grant};
 #[cfg(target_arch = "aarch64")]
 pub(in crate::sandbox) use ptrace::set_call_number;
 pub(in crate::sandbox) use ptrace::{
-    TraceeResume, WaitResult, pidfd_kill, resume, wait_any, wait_for_all,
+    TraceeResume, WaitResult, look_at, pidfd_kill, resume, wait_any, wait_for_all,
 };
 pub(in crate::sandbox) use setup::{
     Attempt, CHILD_STEPS, ChildSetup, Ids, InnerRule, Root, SetupStep,

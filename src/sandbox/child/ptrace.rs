@@ -70,6 +70,16 @@ pub(in crate::sandbox) enum WaitResult {
 /// Waits for any child or tracee of this thread; without `block` it only looks. One that has ended is shown to `ended`
 /// while its number is still its own. (`nix` loses events that carry real-time signals.)
 pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> WaitResult {
+    wait(None, block, ended)
+}
+
+/// Looks for an event of one tracee of this thread.
+pub(in crate::sandbox) fn look_at(pid: i32, ended: impl Fn(i32)) -> WaitResult {
+    wait(Some(pid), false, ended)
+}
+
+fn wait(one: Option<i32>, block: bool, ended: impl Fn(i32)) -> WaitResult {
+    let (kind, number) = one.map_or((libc::P_ALL, 0), |pid| (libc::P_PID, pid as libc::id_t));
     let ours = libc::__WALL | libc::__WNOTHREAD;
     // A tracee's stops come without being asked for; those of a child that is not traced are nobody's business.
     let any = ours | libc::WEXITED | libc::WNOWAIT;
@@ -78,7 +88,7 @@ pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> WaitResu
         // SAFETY: a siginfo of zeros is a valid one, and says "nothing" where the kernel leaves it alone.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // SAFETY: the structure is ours.
-        if unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, any) } != 0 {
+        if unsafe { libc::waitid(kind, number, &raw mut info, any) } != 0 {
             if errno() == libc::EINTR {
                 continue;
             }
@@ -102,7 +112,15 @@ pub(in crate::sandbox) fn wait_any(block: bool, ended: impl Fn(i32)) -> WaitResu
     }
 }
 
-/// Waits until the last child of this thread has ended.
+/// Waits until the last child of this thread has ended. A tracee stops once more before its end.
 pub(in crate::sandbox) fn wait_for_all() {
-    while !matches!(wait_any(true, |_| {}), WaitResult::NoChildren) {}
+    loop {
+        match wait_any(true, |_| {}) {
+            WaitResult::Event(pid, status) if libc::WIFSTOPPED(status) => {
+                resume(pid, TraceeResume::Go, 0);
+            }
+            WaitResult::Event(..) | WaitResult::Nothing => {}
+            WaitResult::NoChildren => break,
+        }
+    }
 }

@@ -75,7 +75,7 @@ pub(in crate::sandbox) fn clone_first(
             if setup.root.is_some() {
                 inside::first_main(setup, talk, &argvs, &env, &mut stack)
             } else {
-                inside::entry_main(setup, talk, &argvs, &env)
+                inside::entry_main(setup, talk, setup.landlock.as_raw_fd(), &argvs, &env)
             }
         }
         pid => {

@@ -19,6 +19,7 @@ use crate::model::text::hex;
 use crate::model::units::Bytes;
 use crate::sandbox::fs::root::WORKSPACE;
 use crate::sandbox::inspect::process;
+use crate::sandbox::inspect::room::patiently;
 
 /// The mark by which the entry's own files are told from the host's.
 #[derive(Debug)]
@@ -69,7 +70,11 @@ impl FoundFile {
         let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
         self.metadata
             .is_file()
-            .then(|| OpenOptions::new().read(true).custom_flags(flags).open(self.handle()).ok())
+            .then(|| {
+                let mut options = OpenOptions::new();
+                options.read(true).custom_flags(flags);
+                patiently(|| options.open(self.handle())).ok()
+            })
             .flatten()
     }
 
@@ -171,15 +176,19 @@ impl EntryFiles {
         FoundFile::new(file).ok_or_else(nothing)
     }
 
-    fn at_once(&self, asked: &Path, end: OFlags) -> rustix::io::Result<File> {
+    fn at_once(&self, asked: &Path, end: OFlags) -> io::Result<File> {
         /// The kernel gives up when something was renamed meanwhile; a thread that does nothing else shall not keep us.
         const TRIES: usize = 8;
         let flags = OFlags::PATH | OFlags::CLOEXEC | end;
         let how = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-        let look = || rustix::fs::openat2(self.root.as_fd(), asked, flags, Mode::empty(), how);
+        let look = || {
+            patiently(|| {
+                Ok(rustix::fs::openat2(self.root.as_fd(), asked, flags, Mode::empty(), how)?)
+            })
+        };
         let mut seen = look();
         for _ in 1..TRIES {
-            if !matches!(seen, Err(Errno::AGAIN)) {
+            if !seen.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
                 break;
             }
             seen = look();
@@ -194,20 +203,20 @@ impl EntryFiles {
         const LINKS: usize = 40;
         let open = |at: &File, name: &OsStr, flags| {
             let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
-            rustix::fs::openat(at, name, flags, Mode::empty()).map(File::from)
+            patiently(|| Ok(rustix::fs::openat(at, name, flags, Mode::empty())?)).map(File::from)
         };
         // The last stands first.
         let names = |path: &Path| -> Vec<OsString> {
             path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
         };
         let top = self.root.metadata()?;
-        let mut at = self.root.try_clone()?;
+        let mut at = patiently(|| self.root.try_clone())?;
         let mut left = names(asked);
         let mut links = 0;
         while let Some(mut name) = left.pop() {
             let here = at.metadata()?;
             if name == "/" {
-                at = self.root.try_clone()?;
+                at = patiently(|| self.root.try_clone())?;
                 continue;
             }
             if name == ".." && (here.dev(), here.ino()) == (top.dev(), top.ino()) {
@@ -275,7 +284,7 @@ fn is_of_proc(file: &File) -> bool {
 fn of_thread(tid: i32, link: &str) -> io::Result<FoundFile> {
     let flags = libc::O_PATH | libc::O_CLOEXEC;
     let link = format!("/proc/{tid}/{link}");
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(link)?;
+    let file = patiently(|| OpenOptions::new().read(true).custom_flags(flags).open(&link))?;
     FoundFile::new(file).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
 }
 
@@ -303,7 +312,7 @@ impl Sums {
     pub(in crate::sandbox) fn of(
         &mut self,
         inode: (u64, u64),
-        file: Option<File>,
+        file: Option<&File>,
     ) -> Option<Product> {
         if let Some(product) = file.and_then(|file| self.sum(file)) {
             self.known.insert(inode, product);
@@ -312,7 +321,7 @@ impl Sums {
     }
 
     /// Size and sum of a regular file; without its sum beyond the bounds.
-    fn sum(&mut self, mut file: File) -> Option<Product> {
+    fn sum(&mut self, mut file: &File) -> Option<Product> {
         /// A product larger than this is listed by its size alone.
         const MOST: u64 = 256 << 20;
         let metadata = file.metadata().ok()?;
@@ -380,7 +389,7 @@ mod tests {
         nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRUSR).unwrap();
         // Nobody ever writes into it: an open that waited would wait for ever.
         assert!(files.find(1, &fifo).unwrap().head(1).is_none());
-        let sum = Sums::new().sum(File::open("/dev/zero").unwrap()).unwrap();
+        let sum = Sums::new().sum(&File::open("/dev/zero").unwrap()).unwrap();
         assert_eq!(sum.sha256, "");
     }
 
@@ -428,9 +437,9 @@ mod tests {
         let path = dir.path().join("x");
         std::fs::write(&path, "abc").unwrap();
         let mut sums = Sums::new();
-        assert_eq!(sums.sum(File::open(&path).unwrap()).unwrap().sha256.len(), 64);
+        assert_eq!(sums.sum(&File::open(&path).unwrap()).unwrap().sha256.len(), 64);
         sums.left = 2;
-        let product = sums.sum(File::open(&path).unwrap()).unwrap();
+        let product = sums.sum(&File::open(&path).unwrap()).unwrap();
         assert_eq!((product.size, product.sha256.as_str()), (Bytes(3), ""));
     }
 }

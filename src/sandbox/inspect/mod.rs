@@ -5,10 +5,12 @@
 //! kernel's magic links; all that is to be known of a file is asked of that descriptor; only regular files are read; and
 //! every read has a bound on its bytes. A test below looks for other places that open such paths.
 
+pub(in crate::sandbox) mod closed_files;
 pub(in crate::sandbox) mod files;
 pub(in crate::sandbox) mod image;
 pub(in crate::sandbox) mod process;
 pub(in crate::sandbox) mod residue;
+pub(crate) mod room;
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,8 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
+use crate::sandbox::inspect::room::patiently;
+
 /// The most that is read of a file of /proc: maps of a process with thousands of mappings.
 const MOST: u64 = 16 << 20;
 /// The most threads of a process that are looked at.
@@ -22,7 +24,8 @@ const MOST_THREADS: usize = 1 << 16;
 /// A file of /proc/ID, where ID is a process or a thread.
 pub(in crate::sandbox) fn bytes(id: i32, name: &str) -> std::io::Result<Vec<u8>> {
     let mut all = Vec::new();
-    File::open(format!("/proc/{id}/{name}"))?.take(MOST).read_to_end(&mut all)?;
+    let path = format!("/proc/{id}/{name}");
+    patiently(|| File::open(&path))?.take(MOST).read_to_end(&mut all)?;
     Ok(all)
 }
 
@@ -77,44 +80,6 @@ pub(in crate::sandbox) fn is_thread_name(path: &Path) -> bool {
         ["self", "task", thread, "comm"] => thread.bytes().all(|byte| byte.is_ascii_digit()),
         _ => false,
     }
-}
-
-/// Files of a process in /proc that tell of others. By the first, how many processes have a page of a file in their memory: two entries
-/// that read the same file of the host could tell each other thousands of bits at once. The others stand in the network's directory,
-/// and count for the whole machine in every network namespace: packets, and sockets with their memory.
-const OF_OTHERS: [&str; 9] = [
-    "smaps",
-    "smaps_rollup",
-    "pagemap",
-    "numa_maps",
-    "softnet_stat",
-    "sockstat",
-    "sockstat6",
-    "protocols",
-    "rt_cache",
-];
-
-/// The directory with a file for each descriptor of a process.
-const FDINFO: &str = "fdinfo";
-
-/// The name of such a file, or of its directory, where a path ends in one.
-pub(in crate::sandbox) fn tells_of_others(path: &Path) -> Option<&'static str> {
-    let name = path.file_name()?;
-    // Of eventfds and others it tells numbers that the kernel gives out for the whole machine.
-    let fdinfo = path.parent().and_then(Path::file_name).is_some_and(|name| name == FDINFO);
-    OF_OTHERS.into_iter().find(|known| name == *known).or(fdinfo.then_some(FDINFO))
-}
-
-/// The same of a descriptor of a thread, whatever path has led to this file.
-pub(in crate::sandbox) fn descriptor_tells_of_others(
-    thread: i32,
-    fd: i32,
-    file: &Path,
-) -> Option<&'static str> {
-    let name = tells_of_others(file)?;
-    let path = format!("/proc/{thread}/fd/{fd}");
-    let system = nix::sys::statfs::statfs(Path::new(&path)).ok()?;
-    (system.filesystem_type() == nix::sys::statfs::PROC_SUPER_MAGIC).then_some(name)
 }
 
 /// The numbers of a thread's process and of itself where they live, in the innermost namespace (proc_pid_status(5)).
@@ -332,7 +297,10 @@ pub(in crate::sandbox) fn memory(thread: i32, address: u64, into: &mut [u8]) -> 
     let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: into.len() }];
     match process_vm_readv(Pid::from_raw(thread), &mut [IoSliceMut::new(into)], &remote) {
         Ok(n) => Some(n),
-        Err(_) => File::open(format!("/proc/{thread}/mem")).ok()?.read_at(into, address).ok(),
+        Err(_) => {
+            let path = format!("/proc/{thread}/mem");
+            patiently(|| File::open(&path)).ok()?.read_at(into, address).ok()
+        }
     }
 }
 

@@ -5,5 +5,5 @@ pub(crate) mod cpu;
 pub(crate) mod memory;
 pub(in crate::sandbox) mod rlimits;
 
-pub(crate) use rlimits::{TASKS, lowered, memory};
+pub(crate) use rlimits::{TASKS, lowered, memory, open_many_files};
 pub use rlimits::{host_memory, overcommit};

@@ -4,7 +4,7 @@
 //! never is, because real entries reserve 256 GiB and touch little of it.
 
 use libc::{c_int, rlimit};
-use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
 
 use crate::model::evidence::Overcommit;
 use crate::model::units::Bytes;
@@ -127,6 +127,17 @@ fn hard(resource: Resource) -> u64 {
 pub(in crate::sandbox) fn rlimits(tasks: Option<u32>) -> Vec<(c_int, rlimit)> {
     let both = |n| rlimit { rlim_cur: n, rlim_max: n };
     own(tasks).into_iter().map(|limit| (limit.resource as c_int, both(granted(&limit)))).collect()
+}
+
+/// Lets this process open as many files as its hard limit allows, within reason: the usual soft limit is for programs that wait by
+/// `select`, and a batch has hundreds open for each entry. Entries get their own.
+pub(crate) fn open_many_files() {
+    /// There are programs that, once started, close each number up to their limit, which may be a billion.
+    const ENOUGH: u64 = 1 << 16;
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // Where that is refused, it stays as it was.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, soft.max(ENOUGH.min(hard)), hard);
+    }
 }
 
 /// The limits that are so low here that an entry may fail for it, each in words.

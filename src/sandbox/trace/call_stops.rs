@@ -18,7 +18,7 @@ use crate::sandbox::filter::call_names::{call_name, refusal};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::{EntryFiles, FoundFile};
 use crate::sandbox::inspect::process::Mapping;
-use crate::sandbox::inspect::{image, process};
+use crate::sandbox::inspect::{closed_files, image, process};
 use crate::sandbox::plan::{PSEUDO_TERMINAL, is_shared_object};
 use crate::sandbox::trace::calls::{
     PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, message, other_process,
@@ -33,7 +33,9 @@ use crate::sandbox::trace::{meta, tracee};
 impl Tracer<'_> {
     /// A call that the filter makes stop; says how the process goes on.
     pub(in crate::sandbox) fn call_begins(&mut self, pid: i32) -> TraceeResume {
-        let Some((stop, compat)) = message(pid).and_then(StoppedCall::from_message) else {
+        let Some((stop, compat)) =
+            message(pid, libc::PTRACE_EVENT_SECCOMP).and_then(StoppedCall::from_message)
+        else {
             return TraceeResume::Go;
         };
         let Some(call) = tracee::call(pid, compat) else {
@@ -135,7 +137,7 @@ impl Tracer<'_> {
         let pending = file(pid, stop, call)?;
         if let PendingCall::Open(PendingOpen { path, .. }) = &pending
             && path.starts_with("/proc")
-            && let Some(name) = process::tells_of_others(path)
+            && let Some(name) = closed_files::stays_closed(pid, path)
         {
             self.denied(pid, format!("open({name} of a process)"));
             tracee::refuse(pid, libc::EACCES);
@@ -199,7 +201,7 @@ impl Tracer<'_> {
     /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
     fn opens(&mut self, pid: i32, fd: i32) -> Option<FoundFile> {
         let file = self.files.find_descriptor(pid, fd).ok()?;
-        if let Some(name) = process::descriptor_tells_of_others(pid, fd, &file.path) {
+        if let Some(name) = closed_files::descriptor_stays_closed(pid, fd, &file.path) {
             self.denied(pid, format!("open({name} of a process)"));
             // Not the process alone: another may share its descriptors, or the memory that it reads into.
             self.shared.kill();
@@ -217,25 +219,49 @@ impl Tracer<'_> {
         self.tracees.iter().any(|(task, known)| *task == number || known.process == number)
     }
 
-    pub(in crate::sandbox) fn call_ended(&mut self, pid: i32) {
+    /// A thread is about to end. One that was killed in the middle of a call does not stop at the call's end, and yet may have got
+    /// what it asked for: another process may share its descriptors, and another thread of its own take them into a new program.
+    pub(in crate::sandbox) fn ends(&mut self, pid: i32) {
         let Some(tracee) = self.tracees.get_mut(&pid) else {
             return;
         };
+        // All else that it asked for ends with it. Nobody has seen the answer, which may be that it was killed.
+        let lasts = |pending: &PendingCall| {
+            pending.opens() || matches!(pending, PendingCall::SharedWait { .. })
+        };
+        tracee.pending = tracee.pending.take().filter(lasts);
+        let _ = self.call_ended(pid);
+    }
+
+    /// A thread of a process has ended in the middle of a call that opens, and was not seen at its end. The file, if it came to
+    /// one, is lost with it but where a table of descriptors is shared, or goes on with the process into a new program.
+    pub(in crate::sandbox) fn missed(&mut self, process: i32) {
+        if self.shared.is_killing() {
+            return;
+        }
+        // Of a child whose birth nobody has told, it is not known.
+        if self.shares_descriptors || !self.adopted.is_empty() {
+            self.unrecorded(RecordPart::Paths);
+        }
+        self.missed.insert(process);
+    }
+
+    /// Looks at what came of a call. False where its thread does not stand there any more: it was killed, and its end is still to come.
+    pub(in crate::sandbox) fn call_ended(&mut self, pid: i32) -> bool {
+        let Some(tracee) = self.tracees.get_mut(&pid) else {
+            return true;
+        };
         let (by, parent, process) = (tracee.program, tracee.parent, tracee.process);
         let Some(pending) = tracee.pending.take() else {
-            return;
+            return true;
         };
         let Some(result) = tracee::result(pid) else {
-            return;
+            tracee.pending = Some(pending);
+            return false;
         };
         let error = if result < 0 { -result as i32 } else { 0 };
         let mut came_to = None;
-        let opens = match &pending {
-            PendingCall::Open(open) => open.opens,
-            PendingCall::Unreadable | PendingCall::Nowhere => true,
-            _ => false,
-        };
-        if error == 0 && opens {
+        if error == 0 && pending.opens() {
             came_to = self.opens(pid, result as i32);
         }
         match pending {
@@ -285,6 +311,7 @@ impl Tracer<'_> {
             | PendingCall::Clone
             | PendingCall::Refused => {}
         }
+        true
     }
 
     /// Writes down what came of a call on a file that a program made: the file that it came to, or the error.
@@ -304,7 +331,7 @@ impl Tracer<'_> {
         // Of what does not exist, only libraries tell anything, which a program could not load, and the one device that no entry has.
         let told = is_shared_object(&path) || path == Path::new(PSEUDO_TERMINAL);
         let missing = error == libc::ENOENT && told;
-        if error == 0 && opens && came_to.is_none() && !tracee::is_dying(pid) {
+        if error == 0 && opens && came_to.is_none() && !self.shared.is_killing() {
             // Another thread has taken the descriptor away: nobody knows what it was.
             self.unrecorded(RecordPart::Paths);
         }
@@ -347,10 +374,14 @@ impl Tracer<'_> {
         }
     }
 
-    /// The code of a process that has made a call. Of one that was killed meanwhile nothing is known, and it has got nothing.
-    fn opener(&self, pid: i32) -> Opener {
+    /// The code of a process that has made a call. One that was killed meanwhile has its memory until its end was seen; of one that was
+    /// not, nothing is known, and another process may have what it got.
+    fn opener(&mut self, pid: i32) -> Opener {
         let code = tracee::address_of_call(pid).map(|address| process::code_at(pid, address));
         if tracee::is_dying(pid) {
+            if !self.shared.is_killing() {
+                self.unrecorded(RecordPart::Paths);
+            }
             return Opener::LOADER;
         }
         let is_loader = |mapping: &Mapping| {

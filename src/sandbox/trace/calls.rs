@@ -41,6 +41,17 @@ pub(in crate::sandbox) enum PendingCall {
     Refused,
 }
 
+impl PendingCall {
+    /// True if the call may return a descriptor of a file that has to be written down.
+    pub(in crate::sandbox) fn opens(&self) -> bool {
+        match self {
+            PendingCall::Open(open) => open.opens,
+            PendingCall::Unreadable | PendingCall::Nowhere => true,
+            _ => false,
+        }
+    }
+}
+
 /// A call on a file, by its path.
 pub(in crate::sandbox) struct PendingOpen {
     pub(in crate::sandbox) path: PathBuf,
@@ -68,8 +79,14 @@ pub(in crate::sandbox) fn is_of_the_host(path: &Path) -> bool {
         && !path.components().any(|part| part == std::path::Component::ParentDir)
 }
 
-pub(in crate::sandbox) fn message(pid: i32) -> Option<i64> {
-    nix::sys::ptrace::getevent(nix::unistd::Pid::from_raw(pid)).ok()
+/// The message of a tracee that has stopped at an event; none where it was killed since. Then it stands at its end, whose message is
+/// its exit code: who takes that for the number of a process would kill a stranger's.
+pub(in crate::sandbox) fn message(pid: i32, event: i32) -> Option<i64> {
+    let pid = nix::unistd::Pid::from_raw(pid);
+    let message = nix::sys::ptrace::getevent(pid).ok()?;
+    // It leaves its end for no other stop, so it stood at the event when the message was read if it stands there now.
+    let stop = nix::sys::ptrace::getsiginfo(pid).ok()?;
+    (stop.si_code >> 8 == event).then_some(message)
 }
 
 /// The code in the memory of a process that starts a program.

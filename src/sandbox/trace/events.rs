@@ -37,7 +37,10 @@ impl Tracer<'_> {
     }
 
     /// The next event; none when nothing is left.
-    fn next(&self, exit_channel: &mut ExitChannel<'_>) -> Option<(i32, i32)> {
+    fn next(&mut self, exit_channel: &mut ExitChannel<'_>) -> Option<(i32, i32)> {
+        if let Some(event) = self.next_in_turn() {
+            return Some(event);
+        }
         let ended = |pid| self.shared.ends(pid);
         let mut patience = Duration::from_millis(1);
         // Pid 1 alone knows that nothing is left: a process whose parent was killed in the middle of its birth comes as
@@ -61,19 +64,40 @@ impl Tracer<'_> {
         }
     }
 
+    /// The next event of one that is asked in turn. The kernel shows those of the youngest first, and where the young ones always have
+    /// one, an old one would wait for ever.
+    fn next_in_turn(&mut self) -> Option<(i32, i32)> {
+        const BETWEEN: Duration = Duration::from_millis(20);
+        if self.in_turn.is_empty() && self.last_turn.elapsed() >= BETWEEN {
+            self.last_turn = Instant::now();
+            self.in_turn.extend(self.tracees.keys());
+        }
+        while let Some(pid) = self.in_turn.pop() {
+            if let WaitResult::Event(pid, status) = child::look_at(pid, |pid| self.shared.ends(pid))
+            {
+                return Some((pid, status));
+            }
+        }
+        None
+    }
+
     fn stopped(&mut self, pid: i32, status: i32) {
         let signal = libc::WSTOPSIG(status);
         match status >> 16 {
             0 if signal == libc::SIGTRAP | 0x80 => {
-                self.call_ended(pid);
-                child::resume(pid, TraceeResume::Go, 0);
+                // One that was killed since stops once more, and is looked at there.
+                if self.call_ended(pid) {
+                    child::resume(pid, TraceeResume::Go, 0);
+                }
             }
             0 => {
                 self.signalled(pid, signal);
                 child::resume(pid, TraceeResume::Go, signal);
             }
-            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
-                self.forked(pid);
+            event @ (libc::PTRACE_EVENT_FORK
+            | libc::PTRACE_EVENT_VFORK
+            | libc::PTRACE_EVENT_CLONE) => {
+                self.forked(pid, event);
                 self.go_on(pid);
             }
             libc::PTRACE_EVENT_EXEC => {
@@ -83,6 +107,10 @@ impl Tracer<'_> {
             libc::PTRACE_EVENT_SECCOMP => {
                 let how = self.call_begins(pid);
                 child::resume(pid, how, 0);
+            }
+            libc::PTRACE_EVENT_EXIT => {
+                self.ends(pid);
+                child::resume(pid, TraceeResume::Go, 0);
             }
             libc::PTRACE_EVENT_STOP => self.event_stop(pid, signal),
             _ => child::resume(pid, TraceeResume::Go, 0),
@@ -127,14 +155,15 @@ impl Tracer<'_> {
         }
     }
 
-    fn forked(&mut self, pid: i32) {
-        let Some(child) = message(pid).and_then(|child| i32::try_from(child).ok()) else {
+    fn forked(&mut self, pid: i32, event: i32) {
+        let Some(child) = message(pid, event).and_then(|child| i32::try_from(child).ok()) else {
             return;
         };
         let Some(parent) = self.tracees.get(&pid) else {
             return;
         };
         let thread = process::is_thread_of(parent.process, child);
+        self.shares_descriptors |= !thread && tracee::clones_descriptors(pid);
         let its_process = if thread { parent.process } else { child };
         let program = parent.program;
         let parent = if thread { parent.parent } else { parent.process };
@@ -188,9 +217,13 @@ impl Tracer<'_> {
             // Pid 1 of the namespace: nothing is left inside.
             return;
         };
+        if tracee.pending.is_some_and(|pending| pending.opens()) {
+            self.missed(tracee.process);
+        }
         if tracee.process != pid {
             return;
         }
+        self.missed.remove(&pid);
         if self.shared.was_over().is_some_and(|(_, greedy)| greedy == pid) {
             self.greedy = tracee.program;
         }

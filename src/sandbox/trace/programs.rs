@@ -13,10 +13,11 @@ use crate::model::text::escape;
 use crate::sandbox::failure;
 use crate::sandbox::inspect::files::{self, FoundFile};
 use crate::sandbox::inspect::process::{self, Mapping};
+use crate::sandbox::inspect::room::HeldFile;
 use crate::sandbox::plan::{SeenProgram, is_shared_object};
 use crate::sandbox::trace::calls::{PendingCall, StarterCode, message};
 use crate::sandbox::trace::record::{
-    ExecIdentity, MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
+    ExecIdentity, FEW_PRODUCTS, MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
 };
 use crate::sandbox::trace::tracee;
 use crate::sandbox::trace::tracer::Tracer;
@@ -68,7 +69,7 @@ struct RunningProgram {
     /// Device and inode of the entry's own product.
     product: Option<(u64, u64)>,
     /// That file, where it is the first of these starts.
-    file: Option<File>,
+    file: Option<HeldFile>,
 }
 
 impl Tracer<'_> {
@@ -160,18 +161,26 @@ impl Tracer<'_> {
 
     pub(in crate::sandbox) fn execed(&mut self, pid: i32) {
         // A thread that execs becomes the process; its own number is gone without an exit event.
-        let former = message(pid).and_then(|m| i32::try_from(m).ok()).unwrap_or(pid);
-        let mut pending = None;
-        if former != pid
-            && let Some(thread) = self.tracees.remove(&former)
-        {
-            pending = thread.pending;
-        }
+        let former = message(pid, libc::PTRACE_EVENT_EXEC).and_then(|m| i32::try_from(m).ok());
+        let is_another = |former: &i32| {
+            *former != pid && self.tracees.get(former).is_some_and(|thread| thread.process == pid)
+        };
+        let thread = former.filter(is_another).and_then(|former| self.tracees.remove(&former));
         let Some(tracee) = self.tracees.get_mut(&pid) else {
             return;
         };
-        let pending = pending.or_else(|| tracee.pending.take());
-        tracee.pending = None;
+        let of_first = tracee.pending.take();
+        let (pending, cut_off) = match thread {
+            Some(thread) => (thread.pending, of_first),
+            None => (of_first, None),
+        };
+        // The table of descriptors outlives the threads that the kernel has ended for the new program's sake.
+        if self.missed.remove(&pid) || cut_off.is_some_and(|pending| pending.opens()) {
+            self.unrecorded(RecordPart::Paths);
+        }
+        let Some(tracee) = self.tracees.get(&pid) else {
+            return;
+        };
         let (asked, claimed, starter) = match pending {
             Some(PendingCall::Exec { asked, argv, starter, .. }) => (asked, argv, starter),
             _ => (PathBuf::new(), Vec::new(), StarterCode::default()),
@@ -265,15 +274,27 @@ impl Tracer<'_> {
         // Nor can it be listed with its hash.
         let hidden = unreadable || (product.is_some() && script.is_none() && file.is_none());
         let product = product.map(FoundFile::inode);
-        let is_new = product.is_some_and(|inode| !self.products.contains(&inode));
-        let has_room = self.products.len() < MOST_PRODUCTS;
-        if is_new && file.is_some() && !has_room {
-            // The program would be listed without its sum.
+        let file = product.zip(file).and_then(|(inode, file)| self.hold(inode, file));
+        RunningProgram { script: script.is_some(), running, own, hidden, product, file }
+    }
+
+    /// Holds the file of a product, to be summed up at the end, where it is the first of its starts.
+    fn hold(&mut self, inode: (u64, u64), file: File) -> Option<HeldFile> {
+        if self.products.contains(&inode) {
+            return None;
+        }
+        let held = match self.products.len() {
+            0..FEW_PRODUCTS => Some(HeldFile::one_of_few(file)),
+            FEW_PRODUCTS..MOST_PRODUCTS => HeldFile::new(file),
+            _ => None,
+        };
+        if held.is_some() {
+            self.products.insert(inode);
+        } else {
+            // The program is listed without its sum.
             self.unrecorded(RecordPart::Programs);
         }
-        let file =
-            file.filter(|_| has_room && product.is_some_and(|inode| self.products.insert(inode)));
-        RunningProgram { script: script.is_some(), running, own, hidden, product, file }
+        held
     }
 
     /// Programs that the kernel has mapped beside the one that runs, because its file names them as its loader (PT_INTERP):

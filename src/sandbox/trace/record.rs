@@ -1,7 +1,6 @@
 //! The record of one run, and its bounds.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,6 +8,7 @@ use crate::model::evidence::{
     Denial, ExecOutcome, ExitHow, FatalSignal, FileAccess, Opener, Refusal,
 };
 use crate::model::units::Bytes;
+use crate::sandbox::inspect::room::HeldFile;
 use crate::sandbox::plan::SeenProgram;
 
 /// Bounds of the record of one run. An entry that repeats itself only loses detail; room that one kind of event
@@ -30,6 +30,8 @@ pub(in crate::sandbox) const MOST_DENIALS: usize = 200;
 pub(in crate::sandbox) const MOST_REFUSALS: usize = 50;
 /// Products of the entry's own that are summed up.
 pub(in crate::sandbox) const MOST_PRODUCTS: usize = 200;
+/// Those of them for which there is room whatever other entries hold: its own file, and as many as a stub has.
+pub(in crate::sandbox) const FEW_PRODUCTS: usize = 8;
 /// Characters of a path that a report shows.
 pub(in crate::sandbox) const MOST_OF_A_PATH: usize = 300;
 /// Files whose maker is remembered. A file without one is a file that remains: only makers that are known are exempt for caches.
@@ -47,7 +49,7 @@ pub(in crate::sandbox) struct RawExec {
     pub(in crate::sandbox) ended: Option<Instant>,
     pub(in crate::sandbox) exit: Option<ExitHow>,
     /// The file that ran, for hashing own products later.
-    pub(in crate::sandbox) file: Option<File>,
+    pub(in crate::sandbox) file: Option<HeldFile>,
     /// Device and inode of that file, where it is a product; of files that run several times only the first is held.
     pub(in crate::sandbox) product: Option<(u64, u64)>,
     /// True if the program that asked for it had code of the entry's own in its memory.

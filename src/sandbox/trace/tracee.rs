@@ -50,6 +50,12 @@ pub(in crate::sandbox) fn result(pid: i32) -> Option<i64> {
     Some(arch::result(&ptrace::getregs(Pid::from_raw(pid)).ok()?))
 }
 
+/// True if the child that a process is about to get shares its table of descriptors.
+pub(in crate::sandbox) fn clones_descriptors(pid: i32) -> bool {
+    let Ok(registers) = ptrace::getregs(Pid::from_raw(pid)) else { return true };
+    arch::clones_descriptors(&registers)
+}
+
 /// The address from which a call is made.
 pub(in crate::sandbox) fn address_of_call(pid: i32) -> Option<u64> {
     Some(arch::program_counter(&ptrace::getregs(Pid::from_raw(pid)).ok()?))

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::model::evidence::{Denial, RecordPart, Refusal, Resource};
 use crate::model::units::Bytes;
@@ -34,6 +35,9 @@ pub(in crate::sandbox) struct Tracer<'a> {
     /// Device and inode of the programs that may be started with certain arguments alone.
     pub(in crate::sandbox::trace) bound: HashSet<(u64, u64)>,
     pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
+    /// Tracees that are still to be asked for an event by themselves, and when all of them last were.
+    pub(in crate::sandbox::trace) in_turn: Vec<i32>,
+    pub(in crate::sandbox::trace) last_turn: Instant,
     /// Tracees that stopped before their parent's event was read, which then brings nothing new.
     pub(in crate::sandbox::trace) adopted: HashSet<i32>,
     /// Files opened.
@@ -54,6 +58,10 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) tasks: usize,
     /// Processes that have ended; those that their parent has not waited for keep their number.
     pub(in crate::sandbox::trace) ended: Vec<i32>,
+    /// True if a process was born that shares another one's table of descriptors.
+    pub(in crate::sandbox::trace) shares_descriptors: bool,
+    /// Processes with a thread that has ended in the middle of a call that opens, and of which nobody saw what came.
+    pub(in crate::sandbox::trace) missed: HashSet<i32>,
     pub(in crate::sandbox::trace) raw: RawRecord,
 }
 
@@ -94,6 +102,8 @@ impl<'a> Tracer<'a> {
             path_dirs,
             bound,
             tracees: HashMap::from([(entry, first)]),
+            in_turn: Vec::new(),
+            last_turn: Instant::now(),
             adopted: HashSet::new(),
             opened: HashSet::new(),
             looked: HashMap::new(),
@@ -105,6 +115,8 @@ impl<'a> Tracer<'a> {
             killed_for_memory: killed_for_memory(),
             tasks: tasks as usize,
             ended: Vec::new(),
+            shares_descriptors: false,
+            missed: HashSet::new(),
             raw: RawRecord::default(),
         }
     }

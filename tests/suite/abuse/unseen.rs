@@ -39,6 +39,22 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .named(&[Library("libgmp.so.10")])
             .may_work()
             .control(report),
+        c(26, "open_killed_before_its_end")
+            .named(&[Library("libgmp.so.10")])
+            .may_work()
+            .control(report),
+        c(26, "open_cut_off_by_a_start")
+            .named(&[Library("libgmp.so.10")])
+            .may_work()
+            .control(report),
+        c(26, "packets_by_killed_open")
+            .named(&[Denial("open(softnet_stat of a process)")])
+            .bare(&[]),
+        c(26, "memory_of_another").named(&[Denial("open(mem of a process)")]),
+        c(26, "memory_of_another_by_its_thread").named(&[Denial("open(mem of a process)")]),
+        c(26, "memory_of_another_by_link")
+            .named(&[Denial("open(mem of a process)")])
+            .bare(&[]),
         c(26, "product_flood")
             .named(&[Unrecorded(RecordPart::Programs)])
             .may_work()

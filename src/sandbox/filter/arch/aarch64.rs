@@ -40,6 +40,11 @@ pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
     registers.regs[0] as i64
 }
 
+/// True if the call that has just made a child shares the table of descriptors with it.
+pub(in crate::sandbox) fn clones_descriptors(r: &Registers) -> bool {
+    r.regs[0] & libc::CLONE_FILES as u64 != 0
+}
+
 /// Makes the call fail with `errno` without being made: the number of no call leaves the first register as it is.
 pub(in crate::sandbox) fn refuse(pid: Pid, errno: i32) -> nix::Result<()> {
     change_registers(pid, |registers| registers.regs[0] = i64::from(-errno) as u64)?;

@@ -19,8 +19,8 @@ use nix::sys::ptrace;
 use nix::unistd::Pid;
 
 pub(in crate::sandbox) use current::{
-    FOREIGN_BIT, OLD_NAMES, TABLES_IN_WORDS, call, change_map_flags, give_back, interrupt, is_trap,
-    program_counter, refuse, replace, result, take_up_call,
+    FOREIGN_BIT, OLD_NAMES, TABLES_IN_WORDS, call, change_map_flags, clones_descriptors, give_back,
+    interrupt, is_trap, program_counter, refuse, replace, result, take_up_call,
 };
 pub(in crate::sandbox) use native::TABLES;
 #[cfg(test)]

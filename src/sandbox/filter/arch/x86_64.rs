@@ -74,6 +74,19 @@ pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
     if (-4095..0).contains(&narrow) && value >> 32 == 0 { narrow } else { value }
 }
 
+/// True if the call that has just made a child shares the table of descriptors with it. No number of a call that makes one is another
+/// such call's in the other table.
+pub(in crate::sandbox) fn clones_descriptors(r: &Registers) -> bool {
+    const NATIVE: u64 = libc::SYS_clone as u64;
+    const I386: u64 = 120;
+    let flags = match r.orig_rax {
+        NATIVE => r.rdi,
+        I386 => r.rbx,
+        _ => 0,
+    };
+    flags & libc::CLONE_FILES as u64 != 0
+}
+
 /// Makes the call fail with `errno` without being made.
 pub(in crate::sandbox) fn refuse(pid: Pid, errno: i32) -> nix::Result<()> {
     change_registers(pid, |registers| {

@@ -224,6 +224,114 @@ ATTACK(open_flipped_library) {
     fprintf(stderr, "the other library was opened %s\n", won ? "in the place of the first" : "by its name");
     return 1;
 }
+/* A library by a path of so many links that opening it takes tens of milliseconds, and the number that its descriptor will have. */
+#define LINKS 38
+static int lay_long_path(const char *target) {
+    char name[16], to[4096];
+    if (mkdir("d", 0755)) return -1;
+    for (int link = 0; link < LINKS; link++) {
+        size_t end = 0;
+        while (end < 4080) end += sprintf(to + end, "d/../");
+        sprintf(to + end, "l%d", link + 1);
+        sprintf(name, "l%d", link);
+        symlink(to, name);
+    }
+    sprintf(name, "l%d", LINKS);
+    symlink(target, name);
+    int next = open("/dev/null", O_RDONLY);
+    close(next);
+    return next;
+}
+static void clear_long_path(void) {
+    char name[16];
+    for (int link = 0; link <= LINKS; link++) sprintf(name, "l%d", link), unlink(name);
+    rmdir("d");
+}
+/* A process that shares our descriptors is killed in the middle of its open, by itself; 1 if the descriptor is there then. */
+static int killed_in_open(int next) {
+    for (long tries = 0; tries < 80; tries++) {
+        pid_t child = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+        if (child == 0) {
+            struct sigevent kill = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+            struct itimerspec in = {.it_value.tv_nsec = (1 + tries % 20) * 1000000};
+            timer_t timer;
+            timer_create(CLOCK_MONOTONIC, &kill, &timer);
+            timer_settime(timer, 0, &in, 0);
+            open("l0", O_RDONLY);
+            for (;;) pause();
+        }
+        waitpid(child, 0, 0);
+        if (fcntl(next, F_GETFD) != -1) return 1;
+    }
+    return 0;
+}
+static const char *library(void) {
+    static char path[64];
+    static const char *const places[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"};
+    for (int place = 0; place < 3; place++) {
+        sprintf(path, "%s/libgmp.so.10", places[place]);
+        if (access(path, R_OK) == 0) break;
+    }
+    return path;
+}
+ATTACK(open_killed_before_its_end) {
+    int came = killed_in_open(lay_long_path(library()));
+    clear_long_path();
+    return came;
+}
+ATTACK(packets_by_killed_open) {
+    char text[32];
+    int next = lay_long_path("/proc/self/net/softnet_stat");
+    int came = killed_in_open(next) && read(next, text, sizeof text) > 0;
+    clear_long_path();
+    return came;
+}
+/* The first thread is in the middle of an open when another one starts a program, in which the descriptor is open. */
+static void *start_soon(void *after) {
+    char *words[] = {(char *)"x", (char *)"again", 0};
+    usleep((long)after);
+    execv(self, words);
+    return 0;
+}
+ATTACK(open_cut_off_by_a_start) {
+    lay_long_path(library());
+    for (long after = 2000; after < 40000; after += 2000) {
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_t t;
+            dup2(open("/dev/null", O_WRONLY), 1);
+            pthread_create(&t, 0, start_soon, (void *)after);
+            open("l0", O_RDONLY);
+            for (;;) pause();
+        }
+        waitpid(child, 0, 0);
+    }
+    clear_long_path();
+    return 1;
+}
+/* Memory of another process: a compiler's holds its libraries. */
+static const char in_memory[] = "in the memory of both";
+static int memory_of(const char *path) {
+    char text[sizeof in_memory] = "";
+    int fd = open(path, O_RDONLY);
+    return fd != -1 && pread(fd, text, sizeof text, (long)in_memory) == sizeof text && !strcmp(text, in_memory);
+}
+static int memory_of_a_child(int by_link, const char *form) {
+    char path[64];
+    pid_t other = fork();
+    if (other == 0)
+        for (;;) pause();
+    sprintf(path, form, (int)other, (int)other);
+    if (by_link) symlink(path, "link"), strcpy(path, "link");
+    int came = memory_of(path);
+    kill(other, SIGKILL);
+    waitpid(other, 0, 0);
+    if (by_link) unlink("link");
+    return came;
+}
+ATTACK(memory_of_another) { return memory_of_a_child(0, "/proc/%d/mem"); }
+ATTACK(memory_of_another_by_its_thread) { return memory_of_a_child(0, "/proc/%d/task/%d/mem"); }
+ATTACK(memory_of_another_by_link) { return memory_of_a_child(1, "/proc/%d/mem"); }
 /* A library, looked for below a directory where it is not, and then opened. */
 ATTACK(open_looked_for_elsewhere) {
     static const char *const places[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"};
