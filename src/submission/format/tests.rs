@@ -126,6 +126,29 @@ fn scripts_are_judged_by_their_interpreter() {
 }
 
 #[test]
+fn what_env_is_told_by_options_and_quotes_is_no_missing_command() {
+    for (argument, reader) in [
+        ("-S -i python3 -u", "python3"),
+        ("-iS python3 -u", "python3"),
+        ("-S -u FOO python3", "python3"),
+        ("-S -C /tmp python3", "python3"),
+        ("-S\"python3\" -u", "python3"),
+        ("-Spython3\\_-u", "python3"),
+        ("-S PATH=/opt/x pypy3", "pypy3"),
+        ("-S -i /bin/sh -e", "sh"),
+        ("-S ${PY} -u", "env"),
+        ("-i python3", "env"),
+    ] {
+        let (format, finding) = judged(format!("#!/usr/bin/env {argument}\nexit\n").as_bytes());
+        assert_eq!(finding.status, Status::Pass, "{argument}: {}", finding.summary);
+        assert_eq!(format.reader.as_deref(), Some(reader), "{argument}");
+        assert_eq!(format.is_for_sh(), reader == "sh", "{argument}");
+    }
+    assert_eq!(status(b"#!/usr/bin/env -S -i pypy3\n"), Status::Undecided);
+    assert_eq!(status(b"#!/usr/bin/env -S -i node\n"), Status::Fail);
+}
+
+#[test]
 fn a_packed_script_is_told_with_its_parts() {
     let mut file = b"#!/bin/sh\ntail -n +3 $0|xz -d|sh;exit\n".to_vec();
     file.extend(b"\xfd7zXZ\0abc");
