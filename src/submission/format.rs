@@ -9,7 +9,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::model::command_words::base_name;
 use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::text::escape;
@@ -395,7 +394,10 @@ impl Reading<'_> {
                     (elf.interpreter.as_deref()).filter(|path| !self.has_absolute(path))
                 {
                     let what = format!("its loader {loader} is not on this host");
-                    if libraries::judge(self.list, base_name(loader)).is_allowed() {
+                    // A host may have it where systems keep their libraries, and nowhere else.
+                    let is_systems =
+                        loader.starts_with('/') && libraries::judge(self.list, loader).is_allowed();
+                    if is_systems {
                         self.remarks.undecided(
                             what,
                             "check it where that loader is installed, or link it statically",

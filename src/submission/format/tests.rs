@@ -85,6 +85,11 @@ fn a_loader_that_this_host_lacks_leaves_it_open_if_it_is_a_system_library() {
     assert_eq!(status(&with_loader(b"/lib64/ld-linux-x86-64.so.2\0")), Status::Pass);
     assert_eq!(status(&with_loader(b"/lib/ld-musl-x86_64.so.1\0")), Status::Undecided);
     assert_eq!(status(&with_loader(b"/home/me/ld.so\0")), Status::Fail);
+    for nowhere in [&b"/tmp/ld-linux-x86-64.so.2\0"[..], b"ld-linux-x86-64.so.2\0"] {
+        let (_, finding) = judged(&with_loader(nowhere));
+        assert_eq!(finding.status, Status::Fail, "{}", finding.summary);
+        assert_eq!(finding.help, "link it with the system's loader, or statically");
+    }
 }
 
 #[test]
@@ -109,6 +114,9 @@ fn scripts_are_judged_by_their_interpreter() {
         ("#!/usr/bin/env python3 -u\n", Status::Fail, "as one word"),
         ("#!/usr/bin/env -S python3 -u\n", Status::Pass, "script for python3"),
         ("#!/usr/bin/env python3\r\n", Status::Fail, "env looks for python3\\r"),
+        ("#!/tmp/python3\n", Status::Fail, "no place where the event's machine has programs"),
+        ("#!/usr/bin/env /tmp/python3\n", Status::Fail, "no place where"),
+        ("#!/opt/pypy/bin/pypy3\n", Status::Undecided, "is not on this host"),
         ("#!/bin/sh -e\r\n", Status::Advice, "an argument with a CR"),
         ("#!\necho\n", Status::Advice, "names no interpreter"),
         ("\n#!/bin/sh\n", Status::Advice, "below the first line"),
