@@ -30,7 +30,7 @@ impl Reading<'_> {
             );
         }
         let sign = |(line, number): &(&str, usize)| {
-            Some((Typographic::first_in(line)?, *number))
+            Some((Typographic::first_in(&bare_words(line))?, *number))
         };
         if let Some((sign, number)) = lines.iter().find_map(sign) {
             self.remarks.advice(format!("line {number} has {} in it", sign.shown()), sign.help());
@@ -140,5 +140,42 @@ impl Reading<'_> {
             self.absent(&format!("{shown}, which env looks up,"), path);
         }
         Some(name.to_owned())
+    }
+}
+
+/// A line of a shell's script without its comment and without what stands in plain quotes, where every sign is one of the text.
+fn bare_words(line: &str) -> String {
+    let mut bare = String::new();
+    let mut quote = None;
+    let mut before = ' ';
+    for sign in line.chars() {
+        match quote {
+            Some('"') if before == '\\' => {}
+            Some(open) if open == sign => quote = None,
+            Some(_) => {}
+            None if sign == '#' && (before.is_whitespace() || ";&|()".contains(before)) => break,
+            None if before != '\\' && matches!(sign, '\'' | '"') => quote = Some(sign),
+            None => bare.push(sign),
+        }
+        before = sign;
+    }
+    bare
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_quotes_are_no_words_of_a_shell() {
+        for (line, bare) in [
+            ("T=`mktemp` # “x”", "T=`mktemp` "),
+            ("echo \"id – “x”\";tail -n+5 “$0”", "echo ;tail -n+5 “$0”"),
+            ("echo ‘a' – 'b’", "echo ‘ab’"),
+            ("echo \\\"–$#", "echo \\\"–$#"),
+            ("echo 'an open – string", "echo "),
+        ] {
+            assert_eq!(bare_words(line), bare, "{line}");
+        }
     }
 }

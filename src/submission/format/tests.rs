@@ -124,6 +124,7 @@ fn scripts_are_judged_by_their_interpreter() {
         ("#!/bin/sh\nT=`mktemp`\r\nexit\r\n", Status::Advice, "line 2 ends with CR LF"),
         ("#!/bin/sh\ntail -n+3 “$0”|sh\n", Status::Advice, "line 2 has “ (U+201C) in it"),
         ("#!/bin/sh\n# “plain”\nexit\n", Status::Pass, "script for sh"),
+        ("#!/bin/sh\nread x # “plain”\necho \"Größe – “x”\"\n", Status::Pass, "script for sh"),
         ("#!/usr/bin/python3\n'“'\r\n", Status::Pass, "script for python3"),
     ] {
         let (_, finding) = judged(text.as_bytes());
