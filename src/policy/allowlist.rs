@@ -100,6 +100,10 @@ pub(crate) struct Helper {
     /// The arguments with which alone it may be started; any, where none are named.
     #[serde(default)]
     pub(crate) arguments: Vec<Text>,
+    /// The forms of its arguments, all words of each as patterns, where it may be started in these alone. Code of the entry's own may still
+    /// not start it, since it chooses the files.
+    #[serde(default)]
+    pub(crate) forms: Vec<Vec<Text>>,
     /// The commands that may start it as well, with certain arguments alone.
     #[serde(default)]
     pub(crate) asked: Vec<AskedHelper>,

@@ -4,7 +4,7 @@
 use crate::model::command_words::{base_name, is_multi_call, name_called};
 use crate::model::evidence::ProgramClass;
 use crate::model::source_place::nearest;
-use crate::policy::allowlist::{Allowlist, AskedHelper, CommandClass};
+use crate::policy::allowlist::{Allowlist, AskedHelper, CommandClass, Text};
 use crate::policy::pattern;
 
 /// The treatment of tolerated commands.
@@ -138,21 +138,35 @@ fn with_arguments(
         return self::decision(ProgramClass::Helper, &decision.name, reason);
     }
     let helper = list.helper(&decision.name).filter(|_| decision.class == ProgramClass::Helper);
-    let wanted = helper.iter().flat_map(|helper| &helper.arguments);
-    let wanted: Vec<&str> = wanted.map(|word| &**word).collect();
-    if wanted.is_empty() || wanted == arguments {
+    let Some(helper) = helper else { return decision };
+    let wanted: Vec<&str> = helper.arguments.iter().map(|word| &**word).collect();
+    let is_usual = (wanted.is_empty() || wanted == arguments)
+        && (helper.forms.is_empty() || helper.forms.iter().any(|form| fits(form, arguments)));
+    if is_usual {
         return decision;
     }
+    let one = helper.forms.iter().map(|form| form.iter().map(|word| &**word).collect());
+    let all: Vec<Vec<&str>> = one.chain((!wanted.is_empty()).then_some(wanted)).collect();
     let name = &decision.name;
-    refused(name, format!("{name} may only be started as `{name} {}`", wanted.join(" ")))
+    let shown: Vec<String> =
+        all.iter().map(|words| format!("`{name} {}`", words.join(" "))).collect();
+    refused(name, format!("{name} may only be started as {}", shown.join(" or ")))
+}
+
+/// True if these are arguments of a form. A star stands for no option, nor for a file that holds options (`@FILE`).
+fn fits(form: &[Text], arguments: &[&str]) -> bool {
+    let one = |(pattern, word): (&Text, &&str)| {
+        pattern::matches(pattern, word)
+            && !(pattern.starts_with('*') && word.starts_with(['-', '@']))
+    };
+    form.len() == arguments.len() && form.iter().zip(arguments).all(one)
 }
 
 /// True if this command may start it with these arguments.
 fn is_asked(asked: &AskedHelper, starter: &Ancestor<'_>, arguments: &[&str]) -> bool {
     starter.class == ProgramClass::Listed
         && asked.below.iter().any(|below| &**below == starter.name)
-        && asked.arguments.len() == arguments.len()
-        && asked.arguments.iter().zip(arguments).all(|(one, word)| pattern::matches(one, word))
+        && fits(&asked.arguments, arguments)
 }
 
 /// Decides on an allow-list name in a chain.
@@ -391,11 +405,20 @@ mod tests {
 
     #[test]
     fn a_link_time_optimisation_in_parts_tidies_up_through_makes_own_shell() {
-        let touch = host(&["touch"], "/usr/bin/touch", &["touch", "-r"]);
         let make = [("make", Helper), ("lto-wrapper", Helper), ("collect2", Helper)];
+        let (part, spare) = ("/tmp/ccX.ltrans0.o", "/tmp/ccX.ltrans0.o.tem");
+        let argv = ["touch", "-r", part, spare];
+        let touch = host(&["touch"], "/usr/bin/touch", &argv);
         let below = |shell: (&'static str, ProgramClass)| [&[shell], &make[..]].concat();
         assert_eq!(class(&touch, &below(("sh", Listed)), Strict), Helper);
-        assert_eq!(class(&host(&["mv"], "mv", &["mv"]), &below(("sh", Listed)), Strict), Helper);
+        let mv = |argv: &[&str]| class(&host(&["mv"], "mv", argv), &below(("sh", Listed)), Strict);
+        assert_eq!(mv(&["mv", spare, part]), Helper);
+        // nothing of the entry's own
+        assert_eq!(mv(&["mv", "q", "out"]), Refused);
+        assert_eq!(mv(&["mv", spare, "out"]), Refused);
+        assert_eq!(mv(&["mv", "-t/x.ltrans0.o.tem", part]), Refused);
+        let touches = host(&["touch"], "/usr/bin/touch", &["touch", "x"]);
+        assert_eq!(class(&touches, &below(("sh", Listed)), Strict), Refused);
         assert_eq!(class(&touch, &[("sh", Listed)], Tolerant), Refused);
         assert_eq!(class(&touch, &[("sh", Listed), ("cc", Listed)], Tolerant), Refused);
         assert_eq!(class(&touch, &below(("python3", Listed)), Tolerant), Refused);
@@ -403,6 +426,27 @@ mod tests {
         // such a shell starts nothing else
         let ld = host(&["ld"], "/usr/bin/ld", &["ld"]);
         assert_eq!(class(&ld, &below(("sh", Listed)), Tolerant), Refused);
+    }
+
+    #[test]
+    fn make_does_what_a_compiler_has_it_do_and_nothing_else() {
+        let by = |argv: &[&str], above: &str| {
+            class(&host(&[argv[0]], argv[0], argv), &[(above, Helper)], Tolerant)
+        };
+        for (argv, expected) in [
+            (&["make", "--version"][..], Helper),
+            (&["make", "-f", "/tmp/ccX.mk", "-j2", "all"], Helper),
+            (&["make", "-f", "/tmp/ccX.mk", "-j2", "all", "--eval=x"], Refused),
+            (&["make", "-f", "/tmp/ccX.mk", "--eval=x", "all"], Refused),
+            (&["make", "-f", "/tmp/own.mk", "-j2", "all"], Refused),
+            (&["make"], Refused),
+        ] {
+            assert_eq!(by(argv, "lto-wrapper"), expected, "{argv:?}");
+        }
+        let make = host(&["make"], "make", &["make", "x"]);
+        let above = [Ancestor { name: "lto-wrapper", class: Helper }];
+        let told = program(Allowlist::built_in(), &make, &above, Strict).reason;
+        assert!(told.ends_with("`make --version` or `make -f **/cc*.mk -j* all`"), "{told}");
     }
 
     #[test]
