@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn make_does_what_a_compiler_has_it_do_and_nothing_else() {
+    fn make_and_objcopy_do_what_a_compiler_has_them_do_and_nothing_else() {
         let by = |argv: &[&str], above: &str| {
             class(&host(&[argv[0]], argv[0], argv), &[(above, Helper)], Tolerant)
         };
@@ -442,6 +442,15 @@ mod tests {
             (&["make"], Refused),
         ] {
             assert_eq!(by(argv, "lto-wrapper"), expected, "{argv:?}");
+        }
+        for (argv, expected) in [
+            (&["objcopy", "--extract-dwo", "/tmp/ccX.o", "x.dwo"][..], Helper),
+            (&["objcopy", "--strip-dwo", "x.o"], Helper),
+            (&["objcopy", "-Ibinary", "-Obinary", "-i4", "-b1", "in", "out"], Refused),
+            (&["objcopy", "--strip-dwo", "@options"], Refused),
+            (&["objcopy", "--strip-dwo", "--verbose"], Refused),
+        ] {
+            assert_eq!(by(argv, "cc"), expected, "{argv:?}");
         }
         let make = host(&["make"], "make", &["make", "x"]);
         let above = [Ancestor { name: "lto-wrapper", class: Helper }];
