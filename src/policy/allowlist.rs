@@ -127,6 +127,8 @@ pub(crate) struct AskedHelper {
     pub(crate) below: Vec<Text>,
     /// All arguments, each as a pattern.
     pub(crate) arguments: Vec<Text>,
+    /// The option behind which directories of the system's libraries may stand between them.
+    pub(crate) directories: Option<Text>,
 }
 
 /// Shared libraries that an entry may load or Python modules that it may import (7.6), or chess libraries that it may not (7.7).

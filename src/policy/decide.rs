@@ -4,7 +4,7 @@
 use crate::model::command_words::{base_name, is_multi_call, name_called};
 use crate::model::evidence::ProgramClass;
 use crate::model::source_place::nearest;
-use crate::policy::allowlist::{Allowlist, AskedHelper, CommandClass, Text};
+use crate::policy::allowlist::{Allowlist, AskedHelper, CommandClass, Directory, Text};
 use crate::policy::pattern;
 
 /// The treatment of tolerated commands.
@@ -132,7 +132,7 @@ fn with_arguments(
     if decision.class == ProgramClass::Refused
         && let Some(helper) = list.helper(&decision.name)
         && let Some(starter) = above.first()
-        && helper.asked.iter().any(|asked| is_asked(asked, starter, arguments))
+        && helper.asked.iter().any(|asked| is_asked(list, asked, starter, arguments))
     {
         let reason = format!("{}, asked by {}", helper.ground(), starter.name);
         return self::decision(ProgramClass::Helper, &decision.name, reason);
@@ -163,10 +163,40 @@ fn fits(form: &[Text], arguments: &[&str]) -> bool {
 }
 
 /// True if this command may start it with these arguments.
-fn is_asked(asked: &AskedHelper, starter: &Ancestor<'_>, arguments: &[&str]) -> bool {
+fn is_asked(
+    list: &Allowlist,
+    asked: &AskedHelper,
+    starter: &Ancestor<'_>,
+    arguments: &[&str],
+) -> bool {
     starter.class == ProgramClass::Listed
         && asked.below.iter().any(|below| &**below == starter.name)
-        && fits(&asked.arguments, arguments)
+        && fits(&asked.arguments, &without_directories(list, asked, arguments))
+}
+
+/// The arguments without the directories of the system's libraries that the command may name, each behind its option.
+fn without_directories<'a>(
+    list: &Allowlist,
+    asked: &AskedHelper,
+    arguments: &[&'a str],
+) -> Vec<&'a str> {
+    let is_systems = |path: &str| {
+        let is_it =
+            |line: &Directory| pattern::matches(&line.directory, path.trim_end_matches('/'));
+        list.library_directories.iter().any(is_it)
+    };
+    let mut left = Vec::new();
+    let mut rest = arguments;
+    while let [word, more @ ..] = rest {
+        rest = match (&asked.directories, more) {
+            (Some(option), [path, after @ ..]) if **option == **word && is_systems(path) => after,
+            _ => {
+                left.push(*word);
+                more
+            }
+        };
+    }
+    left
 }
 
 /// Decides on an allow-list name in a chain.
@@ -373,6 +403,10 @@ mod tests {
         for interpreter in ["python3", "pypy3"] {
             assert_eq!(by(&asks, &[(interpreter, Listed)]), Helper);
         }
+        // With LD_LIBRARY_PATH.
+        let directories = ["-L", "/usr/lib/x86_64-linux-gnu/", "-L", "/usr/local/cuda/lib64"];
+        let asks_there = [&asks[..2], &directories, &asks[2..]].concat();
+        assert_eq!(by(&asks_there, &[("python3", Listed)]), Helper);
         for above in [&[("sh", Listed)][..], &[("sh", Listed), ("python3", Listed)], &[]] {
             assert_eq!(by(&asks, above), Refused);
         }
@@ -382,6 +416,9 @@ mod tests {
             &["ld", "-t", "-o", "/dev/null", "x.o"],
             &["ld", "-t", "-o", "/dev/null", "-l/../../tmp/x"],
             &["ld", "-t", "-o", "/dev/null", "-labsent", "x.o"],
+            &["ld", "-t", "-L", "/tmp", "-o", "/dev/null", "-labsent"],
+            &["ld", "-t", "-L", "/usr/lib/../../tmp", "-o", "/dev/null", "-labsent"],
+            &["ld", "-t", "-L", "-o", "/dev/null", "-labsent"],
         ] {
             assert_eq!(by(argv, &[("python3", Listed)]), Refused, "{argv:?}");
         }
