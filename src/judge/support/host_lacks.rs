@@ -210,7 +210,7 @@ fn refused_limit(run: &Run) -> Option<Excuse> {
 }
 
 /// The run wanted a pseudo-terminal; no rule forbids one, and the event's machine has them.
-fn no_terminal(run: &Run) -> Option<Excuse> {
+pub(crate) fn no_terminal(run: &Run) -> Option<Excuse> {
     let wanted = |open: &FileOpen| open.path == PSEUDO_TERMINAL && (open.missing || open.denied);
     run.opens.iter().any(wanted).then(|| Excuse::of_host(
         format!("it wanted a pseudo-terminal ({PSEUDO_TERMINAL}), which no rule forbids and no entry gets here"),
