@@ -11,7 +11,7 @@ use crate::model::rule::RuleId;
 use crate::model::text::shell_word;
 use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status, WAIVED};
-use crate::pack::language::Language;
+use crate::pack::language::{Language, is_javascript};
 use crate::submission::Submission;
 
 /// Files of more bytes are no sources that were handed in by mistake.
@@ -30,7 +30,11 @@ enum Mistaken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextKind {
     WebPage,
+    WebAnswer,
+    LfsPointer,
+    Pdf,
     Json,
+    JavaScript,
     Plain,
 }
 
@@ -154,6 +158,16 @@ impl Mistaken {
             Mistaken::Source(Language::Perl) => "Perl without a first line that names Perl",
             Mistaken::Source(Language::Executable) => "a program",
             Mistaken::Text(TextKind::WebPage) => "a web page, which is no program",
+            Mistaken::Text(TextKind::WebAnswer) => {
+                "the words of a web server that did not find the file, and no program"
+            }
+            Mistaken::Text(TextKind::LfsPointer) => {
+                "a pointer of Git LFS, which stands in the place of the file itself"
+            }
+            Mistaken::Text(TextKind::Pdf) => "a PDF document, which is no program",
+            Mistaken::Text(TextKind::JavaScript) => {
+                "JavaScript, which no command of rule 7.5 reads"
+            }
             Mistaken::Text(TextKind::Json) => "JSON, which is no program",
             Mistaken::Text(TextKind::Plain) => "text that is no script",
             Mistaken::ByteOrderMark => {
@@ -191,7 +205,10 @@ impl Mistaken {
                 format!("begin it with the line #!/usr/bin/perl, or {pack}")
             }
             Mistaken::Source(_) => pack,
-            Mistaken::Text(TextKind::WebPage) => {
+            Mistaken::Text(TextKind::LfsPointer) => {
+                "fetch the file itself (git lfs pull), and hand that in".to_owned()
+            }
+            Mistaken::Text(TextKind::WebPage | TextKind::WebAnswer) => {
                 "download the file itself (of a repository, its raw form), and hand that in".to_owned()
             }
             Mistaken::Text(_) => {
@@ -231,6 +248,9 @@ fn look(bytes: &[u8], path: &Path) -> Option<Mistaken> {
         (false, true) => return Some(Mistaken::Utf16(Utf16::Little)),
         _ => {}
     }
+    if bytes.starts_with(b"%PDF-") {
+        return Some(Mistaken::Text(TextKind::Pdf));
+    }
     let text = std::str::from_utf8(bytes).ok()?;
     // Of a file with nothing in it the name says nothing: rule `format` tells that it is empty.
     if text.starts_with("#!") || text.contains('\0') || text.trim().is_empty() {
@@ -246,11 +266,21 @@ fn no_script(text: &str) -> Option<TextKind> {
     let text = text.trim_start();
     let begins =
         |mark: &str| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
-    if ["<!doctype", "<html", "<?xml"].iter().any(|mark| begins(mark)) {
+    if begins("version https://git-lfs.github.com/spec/") {
+        return Some(TextKind::LfsPointer);
+    }
+    if begins("404: not found") {
+        return Some(TextKind::WebAnswer);
+    }
+    if ["<!doctype", "<!--", "<html", "<?xml"].iter().any(|mark| begins(mark)) {
         return Some(TextKind::WebPage);
     }
-    if text.starts_with(['{', '[']) && serde_json::from_str::<serde_json::Value>(text).is_ok() {
+    let is_whole = || serde_json::from_str::<serde_json::Value>(text).is_ok();
+    if text.starts_with(['{', '[']) && (has_json_key(text) || is_whole()) {
         return Some(TextKind::Json);
+    }
+    if is_javascript(text) {
+        return Some(TextKind::JavaScript);
     }
     // A sentence or a heading: no command has a name with a capital letter, and `T=...` makes a variable.
     let first = text
@@ -259,6 +289,14 @@ fn no_script(text: &str) -> Option<TextKind> {
         .find(|line| !line.is_empty())?;
     let is_told_to_people = first.starts_with(char::is_uppercase) && !first.contains('=');
     (is_told_to_people && !text.contains(['$', '|'])).then_some(TextKind::Plain)
+}
+
+/// True for the beginning of JSON: a brace, a name in quotes, a colon. A download that broke off has no end.
+fn has_json_key(text: &str) -> bool {
+    let inner = text.trim_start_matches('[').trim_start().strip_prefix('{');
+    let key = inner.and_then(|inner| inner.trim_start().strip_prefix('"'));
+    key.and_then(|key| key.split_once('"'))
+        .is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
 #[cfg(test)]
@@ -285,6 +323,21 @@ mod tests {
             ("engine", "T=/tmp/x;cc -o/tmp/x -xc -<<E", None),
             ("engine", "# Stub\ntail -n+3 $0|cc -xc -", None),
             ("engine", "{ echo uciok; }", None),
+            ("engine", "<!-- saved -->\n<html>", Some(Mistaken::Text(TextKind::WebPage))),
+            ("engine", "404: Not Found", Some(Mistaken::Text(TextKind::WebAnswer))),
+            ("engine", "{\"message\":\"Not Found\",\"url\":", Some(Mistaken::Text(TextKind::Json))),
+            ("engine", "[ \"$0\" ]&&echo", None),
+            ("engine", "{\n\"$0\" x;}", None),
+            (
+                "engine",
+                "version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 2474\n",
+                Some(Mistaken::Text(TextKind::LfsPointer)),
+            ),
+            (
+                "engine",
+                "const r=require('readline');\nconsole.log('uciok')",
+                Some(Mistaken::Text(TextKind::JavaScript)),
+            ),
             ("engine", "", None),
             ("engine.c", "\n", None),
         ] {
@@ -298,6 +351,7 @@ mod tests {
         ] {
             assert_eq!(look(wide, "engine"), Some(Mistaken::Utf16(order)), "{wide:?}");
         }
+        assert_eq!(look(b"%PDF-1.4\n%\xe2\xe3", "engine"), Some(Mistaken::Text(TextKind::Pdf)));
         assert_eq!(look(&[0; 64], "engine"), None);
         assert_eq!(look(b"int main() {\0}", "engine.c"), None);
     }

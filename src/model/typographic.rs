@@ -8,7 +8,7 @@ pub(crate) struct Typographic {
 }
 
 /// The signs, each with what was meant.
-const SIGNS: [(char, &str); 10] = [
+const SIGNS: [(char, &str); 16] = [
     ('\u{201c}', "\""),
     ('\u{201d}', "\""),
     ('\u{201e}', "\""),
@@ -18,7 +18,13 @@ const SIGNS: [(char, &str); 10] = [
     ('\u{2011}', "-"),
     ('\u{2013}', "-"),
     ('\u{2014}', "--"),
+    ('\u{ff02}', "\""),
+    ('\u{b4}', "`"),
+    ('\u{2012}', "-"),
+    ('\u{2212}', "-"),
     ('\u{a0}', " "),
+    ('\u{202f}', " "),
+    ('\u{200b}', ""),
 ];
 
 impl Typographic {
@@ -33,18 +39,21 @@ impl Typographic {
     pub(crate) fn shown(self) -> String {
         match self.sign {
             '\u{a0}' => "a no-break space (U+00A0)".to_owned(),
+            '\u{202f}' => "a narrow no-break space (U+202F)".to_owned(),
+            '\u{200b}' => "a space without width (U+200B)".to_owned(),
             sign => format!("{sign} (U+{:04X})", u32::from(sign)),
         }
     }
 
     /// The next step.
     pub(crate) fn help(self) -> String {
-        let plain = match self.plain {
-            " " => "a plain blank".to_owned(),
-            plain => format!("a plain {plain}"),
+        let what = match self.plain {
+            "" => "take it out".to_owned(),
+            " " => "write a plain blank there".to_owned(),
+            plain => format!("write a plain {plain} there"),
         };
         format!(
-            "write {plain} there: web pages and word processors put other signs into commands, which a shell takes for letters"
+            "{what}: web pages and word processors put other signs into commands, which a shell takes for letters"
         )
     }
 }
@@ -60,6 +69,12 @@ mod tests {
             ("tail -n+5 “$0”|xz", "“ (U+201C)", "a plain \" "),
             ("tail –n+5", "– (U+2013)", "a plain - "),
             ("tail\u{a0}-n+5", "a no-break space (U+00A0)", "a plain blank "),
+            ("tail\u{202f}-n+5", "a narrow no-break space (U+202F)", "a plain blank "),
+            ("tail −n+5", "− (U+2212)", "a plain - "),
+            ("tail ‒n+5", "‒ (U+2012)", "a plain - "),
+            ("T=´mktemp´", "´ (U+00B4)", "a plain ` "),
+            ("tail ＂$0＂", "＂ (U+FF02)", "a plain \" "),
+            ("tail \u{200b}-n+5", "a space without width (U+200B)", "take it out"),
         ] {
             let (sign, help) = told(text).unwrap();
             assert_eq!(sign, shown);

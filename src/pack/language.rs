@@ -62,6 +62,16 @@ fn by_name(path: &Path) -> Option<Language> {
     })
 }
 
+/// True for JavaScript, which begins with words that C has as well, and which no program of rule 7.5 reads.
+pub(crate) fn is_javascript(text: &str) -> bool {
+    let first = text.trim_start();
+    ["const ", "let ", "var ", "//", "/*", "'use strict'", "\"use strict\"", "import "]
+        .iter()
+        .any(|word| first.starts_with(word))
+        && ["require(", "console.log(", "process.stdin"].iter().any(|mark| text.contains(mark))
+        && !text.contains("#include")
+}
+
 /// By the first line that is no comment. Later ones do not count: behind a shell's line any text may follow.
 fn by_first_line(text: &str) -> Option<Language> {
     if let Some(interpreter) = text.strip_prefix("#!/") {
@@ -88,6 +98,8 @@ fn by_first_line(text: &str) -> Option<Language> {
         || (first.starts_with("from ") && first.contains(" import "))
     {
         Some(Language::Python)
+    } else if is_javascript(text) {
+        None
     } else if begins(&[
         "#include",
         "#define",
@@ -139,6 +151,9 @@ mod tests {
             ("a", "#!/bin/sh\nint main() {}", None),
             ("a", "tail -n+2 $0|cc -xc -\nint main(){}", None),
             ("a", "echo uciok", None),
+            ("a", "const readline=require('readline');\nconsole.log('uciok')", None),
+            ("a", "// engine\nprocess.stdin.on('data',d=>go(d))", None),
+            ("a", "const int N=8;\nint main(){}", Some(Language::C)),
             ("a.txt", "", None),
         ] {
             assert_eq!(of(name, text), expected, "{name}: {text}");

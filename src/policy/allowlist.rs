@@ -100,6 +100,10 @@ pub(crate) struct Helper {
     /// The arguments with which alone it may be started; any, where none are named.
     #[serde(default)]
     pub(crate) arguments: Vec<Text>,
+    /// The forms of its arguments, all words of each as patterns, where it may be started in these alone. Code of the entry's own may still
+    /// not start it, since it chooses the files.
+    #[serde(default)]
+    pub(crate) forms: Vec<Vec<Text>>,
     /// The commands that may start it as well, with certain arguments alone.
     #[serde(default)]
     pub(crate) asked: Vec<AskedHelper>,
@@ -123,6 +127,8 @@ pub(crate) struct AskedHelper {
     pub(crate) below: Vec<Text>,
     /// All arguments, each as a pattern.
     pub(crate) arguments: Vec<Text>,
+    /// The option behind which directories of the system's libraries may stand between them.
+    pub(crate) directories: Option<Text>,
 }
 
 /// Shared libraries that an entry may load or Python modules that it may import (7.6), or chess libraries that it may not (7.7).

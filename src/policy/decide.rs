@@ -4,7 +4,7 @@
 use crate::model::command_words::{base_name, is_multi_call, name_called};
 use crate::model::evidence::ProgramClass;
 use crate::model::source_place::nearest;
-use crate::policy::allowlist::{Allowlist, AskedHelper, CommandClass};
+use crate::policy::allowlist::{Allowlist, AskedHelper, CommandClass, Directory, Text};
 use crate::policy::pattern;
 
 /// The treatment of tolerated commands.
@@ -132,27 +132,71 @@ fn with_arguments(
     if decision.class == ProgramClass::Refused
         && let Some(helper) = list.helper(&decision.name)
         && let Some(starter) = above.first()
-        && helper.asked.iter().any(|asked| is_asked(asked, starter, arguments))
+        && helper.asked.iter().any(|asked| is_asked(list, asked, starter, arguments))
     {
         let reason = format!("{}, asked by {}", helper.ground(), starter.name);
         return self::decision(ProgramClass::Helper, &decision.name, reason);
     }
     let helper = list.helper(&decision.name).filter(|_| decision.class == ProgramClass::Helper);
-    let wanted = helper.iter().flat_map(|helper| &helper.arguments);
-    let wanted: Vec<&str> = wanted.map(|word| &**word).collect();
-    if wanted.is_empty() || wanted == arguments {
+    let Some(helper) = helper else { return decision };
+    let wanted: Vec<&str> = helper.arguments.iter().map(|word| &**word).collect();
+    let is_usual = (wanted.is_empty() || wanted == arguments)
+        && (helper.forms.is_empty() || helper.forms.iter().any(|form| fits(form, arguments)));
+    if is_usual {
         return decision;
     }
+    let one = helper.forms.iter().map(|form| form.iter().map(|word| &**word).collect());
+    let all: Vec<Vec<&str>> = one.chain((!wanted.is_empty()).then_some(wanted)).collect();
     let name = &decision.name;
-    refused(name, format!("{name} may only be started as `{name} {}`", wanted.join(" ")))
+    let shown: Vec<String> =
+        all.iter().map(|words| format!("`{name} {}`", words.join(" "))).collect();
+    refused(name, format!("{name} may only be started as {}", shown.join(" or ")))
+}
+
+/// True if these are arguments of a form. A star stands for no option, nor for a file that holds options (`@FILE`).
+fn fits(form: &[Text], arguments: &[&str]) -> bool {
+    let one = |(pattern, word): (&Text, &&str)| {
+        pattern::matches(pattern, word)
+            && !(pattern.starts_with('*') && word.starts_with(['-', '@']))
+    };
+    form.len() == arguments.len() && form.iter().zip(arguments).all(one)
 }
 
 /// True if this command may start it with these arguments.
-fn is_asked(asked: &AskedHelper, starter: &Ancestor<'_>, arguments: &[&str]) -> bool {
+fn is_asked(
+    list: &Allowlist,
+    asked: &AskedHelper,
+    starter: &Ancestor<'_>,
+    arguments: &[&str],
+) -> bool {
     starter.class == ProgramClass::Listed
         && asked.below.iter().any(|below| &**below == starter.name)
-        && asked.arguments.len() == arguments.len()
-        && asked.arguments.iter().zip(arguments).all(|(one, word)| pattern::matches(one, word))
+        && fits(&asked.arguments, &without_directories(list, asked, arguments))
+}
+
+/// The arguments without the directories of the system's libraries that the command may name, each behind its option.
+fn without_directories<'a>(
+    list: &Allowlist,
+    asked: &AskedHelper,
+    arguments: &[&'a str],
+) -> Vec<&'a str> {
+    let is_systems = |path: &str| {
+        let is_it =
+            |line: &Directory| pattern::matches(&line.directory, path.trim_end_matches('/'));
+        list.library_directories.iter().any(is_it)
+    };
+    let mut left = Vec::new();
+    let mut rest = arguments;
+    while let [word, more @ ..] = rest {
+        rest = match (&asked.directories, more) {
+            (Some(option), [path, after @ ..]) if **option == **word && is_systems(path) => after,
+            _ => {
+                left.push(*word);
+                more
+            }
+        };
+    }
+    left
 }
 
 /// Decides on an allow-list name in a chain.
@@ -359,6 +403,10 @@ mod tests {
         for interpreter in ["python3", "pypy3"] {
             assert_eq!(by(&asks, &[(interpreter, Listed)]), Helper);
         }
+        // With LD_LIBRARY_PATH.
+        let directories = ["-L", "/usr/lib/x86_64-linux-gnu/", "-L", "/usr/local/cuda/lib64"];
+        let asks_there = [&asks[..2], &directories, &asks[2..]].concat();
+        assert_eq!(by(&asks_there, &[("python3", Listed)]), Helper);
         for above in [&[("sh", Listed)][..], &[("sh", Listed), ("python3", Listed)], &[]] {
             assert_eq!(by(&asks, above), Refused);
         }
@@ -368,6 +416,9 @@ mod tests {
             &["ld", "-t", "-o", "/dev/null", "x.o"],
             &["ld", "-t", "-o", "/dev/null", "-l/../../tmp/x"],
             &["ld", "-t", "-o", "/dev/null", "-labsent", "x.o"],
+            &["ld", "-t", "-L", "/tmp", "-o", "/dev/null", "-labsent"],
+            &["ld", "-t", "-L", "/usr/lib/../../tmp", "-o", "/dev/null", "-labsent"],
+            &["ld", "-t", "-L", "-o", "/dev/null", "-labsent"],
         ] {
             assert_eq!(by(argv, &[("python3", Listed)]), Refused, "{argv:?}");
         }
@@ -391,11 +442,20 @@ mod tests {
 
     #[test]
     fn a_link_time_optimisation_in_parts_tidies_up_through_makes_own_shell() {
-        let touch = host(&["touch"], "/usr/bin/touch", &["touch", "-r"]);
         let make = [("make", Helper), ("lto-wrapper", Helper), ("collect2", Helper)];
+        let (part, spare) = ("/tmp/ccX.ltrans0.o", "/tmp/ccX.ltrans0.o.tem");
+        let argv = ["touch", "-r", part, spare];
+        let touch = host(&["touch"], "/usr/bin/touch", &argv);
         let below = |shell: (&'static str, ProgramClass)| [&[shell], &make[..]].concat();
         assert_eq!(class(&touch, &below(("sh", Listed)), Strict), Helper);
-        assert_eq!(class(&host(&["mv"], "mv", &["mv"]), &below(("sh", Listed)), Strict), Helper);
+        let mv = |argv: &[&str]| class(&host(&["mv"], "mv", argv), &below(("sh", Listed)), Strict);
+        assert_eq!(mv(&["mv", spare, part]), Helper);
+        // nothing of the entry's own
+        assert_eq!(mv(&["mv", "q", "out"]), Refused);
+        assert_eq!(mv(&["mv", spare, "out"]), Refused);
+        assert_eq!(mv(&["mv", "-t/x.ltrans0.o.tem", part]), Refused);
+        let touches = host(&["touch"], "/usr/bin/touch", &["touch", "x"]);
+        assert_eq!(class(&touches, &below(("sh", Listed)), Strict), Refused);
         assert_eq!(class(&touch, &[("sh", Listed)], Tolerant), Refused);
         assert_eq!(class(&touch, &[("sh", Listed), ("cc", Listed)], Tolerant), Refused);
         assert_eq!(class(&touch, &below(("python3", Listed)), Tolerant), Refused);
@@ -403,6 +463,36 @@ mod tests {
         // such a shell starts nothing else
         let ld = host(&["ld"], "/usr/bin/ld", &["ld"]);
         assert_eq!(class(&ld, &below(("sh", Listed)), Tolerant), Refused);
+    }
+
+    #[test]
+    fn make_and_objcopy_do_what_a_compiler_has_them_do_and_nothing_else() {
+        let by = |argv: &[&str], above: &str| {
+            class(&host(&[argv[0]], argv[0], argv), &[(above, Helper)], Tolerant)
+        };
+        for (argv, expected) in [
+            (&["make", "--version"][..], Helper),
+            (&["make", "-f", "/tmp/ccX.mk", "-j2", "all"], Helper),
+            (&["make", "-f", "/tmp/ccX.mk", "-j2", "all", "--eval=x"], Refused),
+            (&["make", "-f", "/tmp/ccX.mk", "--eval=x", "all"], Refused),
+            (&["make", "-f", "/tmp/own.mk", "-j2", "all"], Refused),
+            (&["make"], Refused),
+        ] {
+            assert_eq!(by(argv, "lto-wrapper"), expected, "{argv:?}");
+        }
+        for (argv, expected) in [
+            (&["objcopy", "--extract-dwo", "/tmp/ccX.o", "x.dwo"][..], Helper),
+            (&["objcopy", "--strip-dwo", "x.o"], Helper),
+            (&["objcopy", "-Ibinary", "-Obinary", "-i4", "-b1", "in", "out"], Refused),
+            (&["objcopy", "--strip-dwo", "@options"], Refused),
+            (&["objcopy", "--strip-dwo", "--verbose"], Refused),
+        ] {
+            assert_eq!(by(argv, "cc"), expected, "{argv:?}");
+        }
+        let make = host(&["make"], "make", &["make", "x"]);
+        let above = [Ancestor { name: "lto-wrapper", class: Helper }];
+        let told = program(Allowlist::built_in(), &make, &above, Strict).reason;
+        assert!(told.ends_with("`make --version` or `make -f **/cc*.mk -j* all`"), "{told}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::allowlist::Allowlist;
 use super::places::{Expander, children};
 
 /// Where an ordinary system keeps commands, in the order in which PATH has them.
-pub(super) const SYSTEM_PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+pub(crate) const SYSTEM_PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /// A name and the real file behind it.
 #[derive(Debug)]

@@ -7,7 +7,7 @@
 pub mod allowlist;
 pub mod decide;
 mod elf_needs;
-mod find;
+pub(crate) mod find;
 mod grants;
 pub(crate) mod libraries;
 mod multi_call;

@@ -126,8 +126,8 @@ impl<'a> DescribedPrograms<'a> {
         let seen = &raw.seen;
         let above_it = self.above(raw.by);
         let (mut class, mut name) = self.programs.classify(seen, &above_it);
-        // Code of the entry's own has started it, in the memory of the program that may. Where the arguments are fixed, it does what it
-        // would do for that program.
+        // Code of the entry's own has started it, in the memory of the program that may, or rules of its own lead it. Where the arguments
+        // are fixed, it does what it would do for that program.
         let is_by_own_code =
             |helper: &str| raw.own_code && !self.programs.has_fixed_arguments(helper);
         if seen.own && seen.script {

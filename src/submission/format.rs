@@ -2,22 +2,24 @@
 //!
 //! The reader looks at bytes only; whether the thing really starts is for the rules that run it.
 
+mod env;
+mod script;
+
 use std::path::Path;
 
 use serde::Serialize;
 
-use crate::model::command_words::base_name;
 use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::text::escape;
-use crate::model::typographic::Typographic;
 use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status};
 use crate::policy::allowlist::Allowlist;
+use crate::policy::find::SYSTEM_PATH;
 use crate::policy::libraries;
 use crate::submission::Mode;
 use crate::submission::elf::{self, Class, Elf, ElfFault, Linkage};
-use crate::submission::shebang::{self, FirstLine, Shebang};
+use crate::submission::shebang::{self, FirstLine};
 use crate::submission::stub::{self, Packing};
 
 /// The kind of a file.
@@ -213,9 +215,7 @@ impl FormatHost for ThisHost {
     }
 
     fn has_command(&self, name: &str) -> bool {
-        ["/usr/local/bin", "/usr/bin", "/bin"]
-            .iter()
-            .any(|directory| Path::new(directory).join(name).is_file())
+        SYSTEM_PATH.iter().any(|directory| Path::new(directory).join(name).is_file())
     }
 }
 
@@ -348,28 +348,9 @@ impl Reading<'_> {
         }
     }
 
-    /// Advises on the lines of a stub that a shell does not read as its author meant them.
-    fn stub_text(&mut self, format: &FileFormat, reader: &str, bytes: &[u8]) {
-        if !["sh", "bash", "dash"].contains(&reader) {
-            return;
-        }
-        let end = format.stub_bytes.map_or(bytes.len(), |stub| stub.0 as usize);
-        let stub = bytes.get(..end).unwrap_or(bytes);
-        let lines = stub.split_inclusive(|byte| *byte == b'\n').zip(1..);
-        let lines =
-            lines.filter_map(|(line, number)| Some((std::str::from_utf8(line).ok()?, number)));
-        // A first line that names the interpreter is looked at as such.
-        let lines: Vec<(&str, usize)> = lines.filter(|(line, _)| !line.starts_with('#')).collect();
-        if let Some((_, number)) = lines.iter().find(|(line, _)| line.ends_with("\r\n")) {
-            self.remarks.advice(
-                format!("line {number} ends with CR LF, so the shell takes the CR for a part of its last word"),
-                "save the stub with LF line ends before its payload is put behind it (`tr -d '\\r'`)",
-            );
-        }
-        let sign = |(line, number): &(&str, usize)| Some((Typographic::first_in(line)?, *number));
-        if let Some((sign, number)) = lines.iter().find_map(sign) {
-            self.remarks.advice(format!("line {number} has {} in it", sign.shown()), sign.help());
-        }
+    /// True if the host has a file of that absolute path; a relative one depends on who starts the entry.
+    fn has_absolute(&self, path: &str) -> bool {
+        path.starts_with('/') && self.host.has_file(Path::new(path))
     }
 
     fn broken_elf(&mut self, fault: &ElfFault) {
@@ -410,11 +391,13 @@ impl Reading<'_> {
             ),
             _ => {
                 if let Some(loader) =
-                    (elf.interpreter.as_deref()).filter(|path| !self.host.has_file(Path::new(path)))
+                    (elf.interpreter.as_deref()).filter(|path| !self.has_absolute(path))
                 {
                     let what = format!("its loader {loader} is not on this host");
-                    let base = base_name(loader);
-                    if libraries::judge(self.list, base).is_allowed() {
+                    // A host may have it where systems keep their libraries, and nowhere else.
+                    let is_systems =
+                        loader.starts_with('/') && libraries::judge(self.list, loader).is_allowed();
+                    if is_systems {
                         self.remarks.undecided(
                             what,
                             "check it where that loader is installed, or link it statically",
@@ -432,102 +415,6 @@ impl Reading<'_> {
         format.interpreter = elf.interpreter;
         format.needed = elf.needed;
         format
-    }
-
-    fn script(&mut self, shebang: &Shebang, bytes: &[u8]) -> FileFormat {
-        let path = String::from_utf8_lossy(&shebang.interpreter).into_owned();
-        let argument =
-            (shebang.argument.as_deref()).map(|text| String::from_utf8_lossy(text).into_owned());
-        let shown = escape(&shebang.interpreter, 120);
-        let base = base_name(&path);
-        let mut reader = base.trim_end_matches('\r').to_owned();
-        if shebang.cut_off {
-            self.remarks.advice(
-                format!("the kernel reads 255 bytes of its first line, so {base} is given an argument that is cut off"),
-                "write a first line of 255 bytes at most",
-            );
-        }
-        if base.ends_with('\r') {
-            self.remarks.fail(
-                format!("it never starts: its first line ends with CR LF, so the kernel looks for {shown}"),
-                format!(
-                    "save it with LF line ends (sed -i 's/\\r$//' {ENTRY}), and mind that a binary payload stays as it is"
-                ),
-            );
-        } else if !path.starts_with('/') {
-            self.remarks.fail(
-                format!(
-                    "it never starts: {shown} is no absolute path, and the kernel does not search PATH"
-                ),
-                "write the interpreter's full path",
-            );
-        } else if !self.host.has_file(Path::new(&path)) {
-            self.absent(&format!("its interpreter {shown}"), base);
-        } else if base == "env" {
-            reader = self.looked_up(argument.as_deref()).unwrap_or(reader);
-        } else if argument.as_deref().is_some_and(|text| text.ends_with('\r')) {
-            self.remarks.advice(
-                format!("its first line ends with CR LF, so {base} is given an argument with a CR"),
-                "save it with LF line ends",
-            );
-        }
-        let mut format =
-            FileFormat::plain(FileKind::Script).packed(stub::of_script(bytes, &reader));
-        self.stub_text(&format, &reader, bytes);
-        format.interpreter = Some(shown);
-        format.argument = (shebang.argument.as_deref()).map(|text| escape(text, 120));
-        format.reader = Some(escape(reader.as_bytes(), 60));
-        format
-    }
-
-    /// An interpreter or command that this host lacks.
-    fn absent(&mut self, what: &str, base: &str) {
-        if let Some(command) = self.list.command_or_version(base) {
-            let help = if self.host.has_command(&command.name) {
-                format!(
-                    "name it as /usr/bin/{}, where the event's machine has it; or check it on a host that has {base} there",
-                    command.name
-                )
-            } else {
-                format!("install {base} and check again; the event's machine has it")
-            };
-            self.remarks.undecided(format!("{what} is not on this host"), help);
-        } else {
-            self.remarks.fail(
-                format!("{what} is not on this host, and {base} is no command that rule 7.5 lists"),
-                "use an interpreter that rule 7.5 lists",
-            );
-        }
-    }
-
-    /// The command that `env` is told to look up: everything behind it is one word, unless `-S` splits it.
-    fn looked_up(&mut self, argument: Option<&str>) -> Option<String> {
-        let argument = argument?;
-        let split =
-            argument.strip_prefix("-S").or_else(|| argument.strip_prefix("--split-string="));
-        let command = match split {
-            Some(words) => words.split_whitespace().find(|word| !word.contains('='))?,
-            None => argument,
-        };
-        let bare = command.trim_end_matches('\r');
-        let name = bare.split_whitespace().next()?.to_owned();
-        let shown = escape(command.as_bytes(), 60);
-        if command.ends_with('\r') && split.is_none() {
-            self.remarks.fail(
-                format!(
-                    "it never starts: its first line ends with CR LF, so env looks for {shown}"
-                ),
-                "save it with LF line ends",
-            );
-        } else if bare != name {
-            self.remarks.fail(
-                format!("it never starts: the kernel passes {shown:?} as one word, so env looks for a command of that name"),
-                format!("write the interpreter's full path, or #!/usr/bin/env -S {bare}"),
-            );
-        } else if !self.host.has_command(&name) {
-            self.absent(&format!("{shown}, which env looks up,"), &name);
-        }
-        Some(name)
     }
 }
 

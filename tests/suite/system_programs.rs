@@ -33,10 +33,7 @@ fn a_file_of_its_own_can_be_locked_and_no_other() {
 
 /// `ctypes.util.find_library` asks ldconfig, by one word; no entry may ask it by others.
 fn an_interpreter_starts_its_own_programs_by_its_own_words() {
-    let folder = TestFolder::new();
-    let engine = String::from_utf8(fixture("accept/python3")).unwrap();
-    let engine = engine.split_once('\n').unwrap().1;
-    for (name, before, passes) in [
+    judged_with(&[
         ("asks", "import ctypes.util\nctypes.util.find_library('m')", true),
         ("absent", "import ctypes.util\nctypes.util.find_library('absent')", true),
         (
@@ -48,7 +45,45 @@ fn an_interpreter_starts_its_own_programs_by_its_own_words() {
         ("names", "import subprocess\nsubprocess.run(['uname', '-a'], stdout=-3)", false),
         ("owns", OWN_LIBRARY, true),
         ("packages", "import pkgutil\nlist(pkgutil.iter_modules())", true),
-    ] {
+        (
+            "path",
+            "import ctypes.util, os\nos.environ['LD_LIBRARY_PATH'] = '/usr/lib'\n\
+             ctypes.util.find_library('absent')",
+            true,
+        ),
+    ]);
+}
+
+/// Compiles a program in a directory that is gone afterwards; `SETTING cc ARGUMENTS`.
+fn compiling(command: &str) -> String {
+    format!(
+        "import os, subprocess, tempfile\n\
+         with tempfile.TemporaryDirectory() as d:\n \
+         open(d + '/a.c', 'w').write('int main(){{return 0;}}')\n \
+         open(d + '/m', 'w').write('X:=$(file >' + d + '/out,made)\\n')\n \
+         open(d + '/specs', 'w').write('.q:\\nobjcopy -Ibinary -Obinary -i4 -b1 m out\\n\\n')\n \
+         open(d + '/in.q', 'w')\n \
+         subprocess.run('cd ' + d + ';{command}', shell=True, stderr=-3)\n"
+    )
+}
+
+/// Link-time optimisation in parts runs `make`, and `-gsplit-dwarf` runs `objcopy`: no entry may give them work of its own.
+fn a_compiler_starts_its_own_programs_by_its_own_words() {
+    judged_with(&[
+        ("parts", &compiling("cc -flto=auto -O2 -o a a.c"), true),
+        ("rules", &compiling("MAKEFILES=$PWD/m cc -flto=auto -O2 -o a a.c"), false),
+        ("options", &compiling("GNUMAKEFLAGS=-i cc -flto=auto -O2 -o a a.c"), false),
+        ("split", &compiling("cc -gsplit-dwarf -g -o a a.c"), true),
+        ("specs", &compiling("cc -specs=specs -c in.q"), false),
+    ]);
+}
+
+/// Judges an engine that does something first, and compares whether it fails.
+fn judged_with(cases: &[(&str, &str, bool)]) {
+    let folder = TestFolder::new();
+    let engine = String::from_utf8(fixture("accept/python3")).unwrap();
+    let engine = engine.split_once('\n').unwrap().1;
+    for &(name, before, passes) in cases {
         folder.write(format!("{name}/engine"), format!("#!/usr/bin/python3\n{before}\n{engine}"));
         let report = folder.run(&["check", "-q", "--quick", "--format", "json", name]).json();
         let findings = report["entries"][0]["findings"].as_array().unwrap();
@@ -125,6 +160,7 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_file_of_its_own_can_be_locked_and_no_other [Landlock, Python3],
         slow an_interpreter_starts_its_own_programs_by_its_own_words [Landlock, Python3],
+        slow a_compiler_starts_its_own_programs_by_its_own_words [Landlock, Python3],
         slow an_ldconfig_that_is_a_script_is_no_program_of_the_entry [Landlock, Root, Unshare, Mounts, Python3],
         slow a_package_can_be_made_where_git_has_settings [Landlock, Root, Unshare, Mounts, Rustc],
         slow a_command_below_tmp_is_nothing_that_an_entry_leaves [Landlock, Python3],

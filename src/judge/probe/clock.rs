@@ -45,7 +45,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
     let mut after_others = runs.iter_mut().filter(after_others);
     let failed = after_others.find(|run| run.asks.iter().any(failed_on_the_events));
     if !asked || failed.is_some() {
-        let alone = ask_all(bench, &[on_the_events(Color::White, whole(bench))])?;
+        let alone = event_alone(bench)?;
         let asks = || alone.iter().flat_map(|run| &run.asks);
         let is_well = asks().any(is_on_the_events) && !asks().any(failed_on_the_events);
         if let Some(failed) = failed.filter(|_| is_well) {
@@ -54,6 +54,11 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
         runs.extend(alone);
     }
     Ok(runs)
+}
+
+/// Asks as White on the event's clock, in a process that no other clock comes before.
+pub(super) fn event_alone(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
+    ask_all(bench, &[on_the_events(Color::White, whole(bench))])
 }
 
 fn is_on_the_events(ask: &Ask) -> bool {

@@ -103,7 +103,7 @@ pub(crate) struct Puppets {
     play: Arc<Play>,
     greeting: String,
     starts: Arc<dyn Fn(&StartPlan) -> bool + Send + Sync>,
-    heeds_quit: bool,
+    deaf_to_quit: Arc<dyn Fn(&[String]) -> bool + Send + Sync>,
     dies_at_newgame: Arc<dyn Fn(&[String]) -> bool + Send + Sync>,
     busy: f64,
     lingers: Duration,
@@ -119,7 +119,7 @@ impl Puppets {
             play: Arc::new(play),
             greeting: "id name Puppet".into(),
             starts: Arc::new(|_| true),
-            heeds_quit: true,
+            deaf_to_quit: Arc::new(|_| false),
             dies_at_newgame: Arc::new(|_| false),
             busy: 0.0,
             // As in the sandbox, it is known a moment after the first process has gone.
@@ -144,8 +144,12 @@ impl Puppets {
         self
     }
 
-    pub(crate) fn deaf_to_quit(mut self) -> Puppets {
-        self.heeds_quit = false;
+    /// Hangs at a `quit` after such lines.
+    pub(crate) fn deaf_to_quit(
+        mut self,
+        after: impl Fn(&[String]) -> bool + Send + Sync + 'static,
+    ) -> Puppets {
+        self.deaf_to_quit = Arc::new(after);
         self
     }
 
@@ -195,8 +199,8 @@ impl Launcher for Puppets {
         let (gone, ended) = Gone::new();
         let cut = Arc::new(AtomicBool::new(false));
         let started = Instant::now();
-        let (play, greeting, heeds_quit) =
-            (Arc::clone(&self.play), self.greeting.clone(), self.heeds_quit);
+        let (play, greeting) = (Arc::clone(&self.play), self.greeting.clone());
+        let deaf_to_quit = Arc::clone(&self.deaf_to_quit);
         let dies_at_newgame = Arc::clone(&self.dies_at_newgame);
         let starts = (self.starts)(plan);
         let (theirs, strings) = (Arc::clone(&gone), Arc::clone(&cut));
@@ -207,7 +211,7 @@ impl Launcher for Puppets {
                 let puppet = Puppet {
                     play: &*play,
                     greeting: &greeting,
-                    heeds_quit,
+                    deaf_to_quit: &*deaf_to_quit,
                     dies_at_newgame: &*dies_at_newgame,
                     cut: &strings,
                 };
@@ -232,7 +236,7 @@ impl Launcher for Puppets {
 struct Puppet<'a> {
     play: &'a Play,
     greeting: &'a str,
-    heeds_quit: bool,
+    deaf_to_quit: &'a (dyn Fn(&[String]) -> bool + Send + Sync),
     dies_at_newgame: &'a (dyn Fn(&[String]) -> bool + Send + Sync),
     cut: &'a AtomicBool,
 }
@@ -265,8 +269,8 @@ impl Puppet<'_> {
                         PuppetAct::Hang => self.hang(),
                     }
                 }
-                "quit" if self.heeds_quit => return Ok(()),
-                "quit" => self.hang(),
+                "quit" if (self.deaf_to_quit)(&before) => self.hang(),
+                "quit" => return Ok(()),
                 _ => {}
             }
             before.push(line);

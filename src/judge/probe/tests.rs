@@ -396,6 +396,21 @@ fn what_fails_on_the_events_clocks_stays_a_failure() {
 }
 
 #[test]
+fn an_end_that_goes_wrong_after_a_small_clock_alone_rejects_nobody() {
+    let after_small = |lines: &[String]| lines.iter().any(|line| line.contains("wtime 600 "));
+    let weak = Puppets::new(|_| PuppetAct::Move).deaf_to_quit(after_small);
+    let (runs, _) = probe(&weak, &short_answers());
+    let counted: Vec<&Run> = runs.iter().filter(|run| run.purpose.can_reject()).collect();
+    let hangs = |ask: &&Ask| ask.question == Question::Quit && ask.answer == Answer::Timeout;
+    assert_eq!(counted.iter().flat_map(|run| &run.asks).find(hangs).map(|ask| ask.took), None);
+    assert!(searches(&counted).len() > crate::judge::support::positions::all().len());
+    assert!(!of(&runs, Purpose::SmallClock).is_empty());
+    let deaf = Puppets::new(|_| PuppetAct::Move).deaf_to_quit(|_| true);
+    let (runs, _) = probe(&deaf, &short_answers());
+    assert!(of(&runs, Purpose::SmallClock).is_empty());
+}
+
+#[test]
 fn a_line_that_is_too_long_for_it_is_found_by_halving() {
     let short = Puppets::new(|scene: PuppetView<'_>| match scene.moves.plies().0 {
         0..=405 => PuppetAct::Move,
@@ -537,7 +552,7 @@ fn the_other_shell_is_tried_for_advice() {
 
 #[test]
 fn one_that_ignores_quit_is_left_behind() {
-    let puppets = Puppets::new(|_| PuppetAct::Move).deaf_to_quit();
+    let puppets = Puppets::new(|_| PuppetAct::Move).deaf_to_quit(|_| true);
     let (runs, _) = probe(&puppets, &short_answers());
     let main = &runs[0];
     assert_eq!(main.asks.last().unwrap().answer, Answer::Timeout);

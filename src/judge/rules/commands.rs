@@ -155,7 +155,9 @@ pub(crate) fn wanted_and_absent(run: &Run, policy: &dyn Allowed) -> Vec<String> 
         names.extend(complaints::not_found_names(&run.stderr_tail));
     }
     names.retain(|name| {
-        complaints::is_command_name(name) && policy.command(name).class == ProgramClass::Refused
+        complaints::is_command_name(name)
+            && policy.command(name).class == ProgramClass::Refused
+            && !policy.is_version(name)
     });
     names.dedup();
     names

@@ -70,6 +70,13 @@ fn a_search_along_path_accuses_nobody() {
 }
 
 #[test]
+fn a_version_of_an_interpreter_that_is_absent_is_no_forbidden_command() {
+    let of_start = |name: &str| of(testing::run(Purpose::Main).not_up().looked_for(name)).status;
+    assert_eq!(of_start("python3.12"), Status::Pass);
+    assert_eq!(of_start("tail-5"), Status::Fail);
+}
+
+#[test]
 fn an_absent_forbidden_command_is_advice_unless_attempted_or_fatal() {
     let works = testing::run(Purpose::Main).looked_for("curl");
     let finding = of(works.clone());

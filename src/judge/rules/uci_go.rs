@@ -1,7 +1,7 @@
 //! Rule 7.9: `go` or `go wtime A btime B winc C binc D`: one of the two must work.
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
-use crate::judge::support::{excuse, one_answer, runs, wording};
+use crate::judge::support::{excuse, host_lacks, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -79,7 +79,9 @@ fn judge(evidence: &Evidence) -> Finding {
             "after `go wtime A btime B winc C binc D` (in this order, milliseconds) search, and print \
              `bestmove` with the move, flushed, well before the clock has run out",
         )});
-    figures(excuse::excused(finding, excuse::refusal(run, &evidence.host)))
+    // Files that are missing are recorded of the main run alone.
+    let terminal = || runs::gate_runs(evidence).find_map(host_lacks::no_terminal);
+    figures(excuse::excused(finding, excuse::refusal(run, &evidence.host).or_else(terminal)))
 }
 
 fn passed(
@@ -211,6 +213,17 @@ mod tests {
         );
         let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
         assert_eq!(finding.status, Status::Pass);
+    }
+
+    #[test]
+    fn a_pseudo_terminal_that_is_wanted_at_the_first_go_opens_it() {
+        let status = |path: &str| {
+            let mut run = mute().opened(path, false);
+            run.opens[0].missing = true;
+            judge(&testing::evidence_of([run])).status
+        };
+        assert_eq!(status("/dev/ptmx"), Status::Undecided);
+        assert_eq!(status("/usr/lib/libm.so.6"), Status::Fail);
     }
 
     #[test]

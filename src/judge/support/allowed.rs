@@ -31,6 +31,12 @@ pub trait Allowed {
     /// The class of a bare name (`xz`, `curl`).
     fn command(&self, name: &str) -> CommandWord;
 
+    /// True for a name that is a version of an allowed compiler or interpreter (`python3.12`), which another host may have. Of the
+    /// plain tools none is: `tail-5` is a slip.
+    fn is_version(&self, _name: &str) -> bool {
+        false
+    }
+
     /// The word on a shared object's name (`libc.so.6`), a module's name (`numpy`) or a path.
     fn library(&self, name_or_path: &str) -> LibraryWord;
 
@@ -65,6 +71,12 @@ impl Allowed for Toolchain {
     fn command(&self, name: &str) -> CommandWord {
         let decision = decide::named(self.list(), name, &[], self.strictness());
         CommandWord { class: decision.class, reason: decision.reason }
+    }
+
+    fn is_version(&self, name: &str) -> bool {
+        // Compilers and interpreters are those that read files of their own.
+        let command = self.list().command_or_version(name);
+        command.is_some_and(|command| *command.name != *name && !command.reads.is_empty())
     }
 
     fn library(&self, name_or_path: &str) -> LibraryWord {

@@ -39,6 +39,18 @@ pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
     ))
 }
 
+/// The run asked for a version of an allowed command that this host lacks, and another one may have.
+fn missing_version(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
+    let name = run.not_installed.iter().find(|name| policy.is_version(name))?;
+    Some(Excuse::of_host(
+        format!(
+            "it asked for {name}, a version of an allowed command which this host does not have"
+        ),
+        format!("name it without its version, or install {name} and check again"),
+        json!({"missing_command": name}),
+    ))
+}
+
 /// The run asked for a library that is allowed, and this host does not have it (for this interpreter).
 pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     let (name, _) =
@@ -173,6 +185,7 @@ pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
 pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<Excuse> {
     refusal(run, host)
         .or_else(|| missing_command(run, host))
+        .or_else(|| missing_version(run, policy))
         .or_else(|| missing_library(run, policy))
         .or_else(|| no_accelerator(run, host, policy))
         .or_else(|| lacking_processor(run))
@@ -197,7 +210,7 @@ fn refused_limit(run: &Run) -> Option<Excuse> {
 }
 
 /// The run wanted a pseudo-terminal; no rule forbids one, and the event's machine has them.
-fn no_terminal(run: &Run) -> Option<Excuse> {
+pub(crate) fn no_terminal(run: &Run) -> Option<Excuse> {
     let wanted = |open: &FileOpen| open.path == PSEUDO_TERMINAL && (open.missing || open.denied);
     run.opens.iter().any(wanted).then(|| Excuse::of_host(
         format!("it wanted a pseudo-terminal ({PSEUDO_TERMINAL}), which no rule forbids and no entry gets here"),
@@ -357,6 +370,22 @@ mod tests {
         });
         assert!(missing_command(&run, &host).is_some());
         assert!(missing_command(&testing::run(Purpose::Main), &host).is_none());
+    }
+
+    #[test]
+    fn a_version_of_a_listed_command_that_is_missing_excuses() {
+        let excuse = |name: &str| {
+            let mut run = testing::run(Purpose::Main).not_up();
+            run.not_installed.push(name.into());
+            not_up(&run, &testing::host(), &testing::TestList).map(|excuse| excuse.why)
+        };
+        let why = excuse("python3.12").unwrap();
+        assert!(why.starts_with("it asked for python3.12, a version of"), "{why}");
+        assert_eq!(excuse("tail-5"), None);
+        // Words alone, which an entry can write.
+        let run =
+            testing::run(Purpose::Main).stderr("env: 'python3.12': No such file or directory");
+        assert!(missing_version(&run, &testing::TestList).is_none());
     }
 
     #[test]

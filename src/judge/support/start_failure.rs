@@ -246,7 +246,7 @@ fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
 /// A command that is not installed, in words, and the next step.
 fn not_installed(name: &str, policy: &dyn Allowed) -> (String, String) {
     let help = match policy.command(name).class {
-        ProgramClass::Refused => {
+        ProgramClass::Refused if !policy.is_version(name) => {
             format!("do without {name}: rule 7.5 does not list it, and it would be refused")
         }
         _ => format!("install {name} and check again; the event's machine has it"),

@@ -310,6 +310,10 @@ impl Allowed for TestList {
         CommandWord { class, reason: "the rules' own example calls it".into() }
     }
 
+    fn is_version(&self, name: &str) -> bool {
+        name.starts_with("python3.")
+    }
+
     fn accelerator_part(&self, library: &str) -> Option<AcceleratorPart> {
         match base_name(library) {
             "libcuda.so.1" => Some(AcceleratorPart::Driver),

@@ -5,6 +5,7 @@ pub(in crate::sandbox) mod calls;
 pub(in crate::sandbox) mod events;
 pub(in crate::sandbox) mod exit_channel;
 pub(in crate::sandbox) mod meta;
+mod own_rules;
 pub(in crate::sandbox) mod programs;
 pub(in crate::sandbox) mod record;
 pub(in crate::sandbox) mod shared;

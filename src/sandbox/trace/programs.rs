@@ -16,6 +16,7 @@ use crate::sandbox::inspect::process::{self, Mapping};
 use crate::sandbox::inspect::room::HeldFile;
 use crate::sandbox::plan::{SeenProgram, is_shared_object};
 use crate::sandbox::trace::calls::{PendingCall, StarterCode, message};
+use crate::sandbox::trace::own_rules;
 use crate::sandbox::trace::record::{
     ExecIdentity, FEW_PRODUCTS, MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
 };
@@ -185,7 +186,6 @@ impl Tracer<'_> {
             Some(PendingCall::Exec { asked, argv, starter, .. }) => (asked, argv, starter),
             _ => (PathBuf::new(), Vec::new(), StarterCode::default()),
         };
-        let own_code = starter.own;
         let now = Instant::now();
         let (by, parent) = (tracee.program, tracee.parent);
         // The program before ended where it became this one.
@@ -200,6 +200,9 @@ impl Tracer<'_> {
         let got: Vec<Vec<u8>> =
             process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect();
         let (argv, reader_argv) = if program.script { (claimed, got) } else { (got, Vec::new()) };
+        let path = program.running.as_ref().map(|running| running.path.as_path());
+        let own_code =
+            starter.own || path.is_some_and(|path| own_rules::brought_by(pid, path, &argv));
         let loaders = self.loaders(pid, program.running.as_ref(), &argv);
         self.path_answer(by, &asked, true);
         if tracee::is_dying(pid) {

@@ -85,6 +85,11 @@ fn a_loader_that_this_host_lacks_leaves_it_open_if_it_is_a_system_library() {
     assert_eq!(status(&with_loader(b"/lib64/ld-linux-x86-64.so.2\0")), Status::Pass);
     assert_eq!(status(&with_loader(b"/lib/ld-musl-x86_64.so.1\0")), Status::Undecided);
     assert_eq!(status(&with_loader(b"/home/me/ld.so\0")), Status::Fail);
+    for nowhere in [&b"/tmp/ld-linux-x86-64.so.2\0"[..], b"ld-linux-x86-64.so.2\0"] {
+        let (_, finding) = judged(&with_loader(nowhere));
+        assert_eq!(finding.status, Status::Fail, "{}", finding.summary);
+        assert_eq!(finding.help, "link it with the system's loader, or statically");
+    }
 }
 
 #[test]
@@ -109,6 +114,9 @@ fn scripts_are_judged_by_their_interpreter() {
         ("#!/usr/bin/env python3 -u\n", Status::Fail, "as one word"),
         ("#!/usr/bin/env -S python3 -u\n", Status::Pass, "script for python3"),
         ("#!/usr/bin/env python3\r\n", Status::Fail, "env looks for python3\\r"),
+        ("#!/tmp/python3\n", Status::Fail, "no place where the event's machine has programs"),
+        ("#!/usr/bin/env /tmp/python3\n", Status::Fail, "no place where"),
+        ("#!/opt/pypy/bin/pypy3\n", Status::Undecided, "is not on this host"),
         ("#!/bin/sh -e\r\n", Status::Advice, "an argument with a CR"),
         ("#!\necho\n", Status::Advice, "names no interpreter"),
         ("\n#!/bin/sh\n", Status::Advice, "below the first line"),
@@ -116,6 +124,7 @@ fn scripts_are_judged_by_their_interpreter() {
         ("#!/bin/sh\nT=`mktemp`\r\nexit\r\n", Status::Advice, "line 2 ends with CR LF"),
         ("#!/bin/sh\ntail -n+3 “$0”|sh\n", Status::Advice, "line 2 has “ (U+201C) in it"),
         ("#!/bin/sh\n# “plain”\nexit\n", Status::Pass, "script for sh"),
+        ("#!/bin/sh\nread x # “plain”\necho \"Größe – “x”\"\n", Status::Pass, "script for sh"),
         ("#!/usr/bin/python3\n'“'\r\n", Status::Pass, "script for python3"),
     ] {
         let (_, finding) = judged(text.as_bytes());
@@ -123,6 +132,29 @@ fn scripts_are_judged_by_their_interpreter() {
         assert!(finding.summary.contains(word), "{text:?}: {}", finding.summary);
         assert!(expected == Status::Pass || !finding.help.is_empty());
     }
+}
+
+#[test]
+fn what_env_is_told_by_options_and_quotes_is_no_missing_command() {
+    for (argument, reader) in [
+        ("-S -i python3 -u", "python3"),
+        ("-iS python3 -u", "python3"),
+        ("-S -u FOO python3", "python3"),
+        ("-S -C /tmp python3", "python3"),
+        ("-S\"python3\" -u", "python3"),
+        ("-Spython3\\_-u", "python3"),
+        ("-S PATH=/opt/x pypy3", "pypy3"),
+        ("-S -i /bin/sh -e", "sh"),
+        ("-S ${PY} -u", "env"),
+        ("-i python3", "env"),
+    ] {
+        let (format, finding) = judged(format!("#!/usr/bin/env {argument}\nexit\n").as_bytes());
+        assert_eq!(finding.status, Status::Pass, "{argument}: {}", finding.summary);
+        assert_eq!(format.reader.as_deref(), Some(reader), "{argument}");
+        assert_eq!(format.is_for_sh(), reader == "sh", "{argument}");
+    }
+    assert_eq!(status(b"#!/usr/bin/env -S -i pypy3\n"), Status::Undecided);
+    assert_eq!(status(b"#!/usr/bin/env -S -i node\n"), Status::Fail);
 }
 
 #[test]

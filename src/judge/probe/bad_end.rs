@@ -1,0 +1,58 @@
+//! An end that goes wrong (a `quit` that is not heeded, files or processes that remain) after searches on clocks below the event's: what
+//! the event cannot produce rejects nobody (docs/decisions/013).
+//!
+//! One question on a clock of the event, in a fresh process, tells whether the entry ends so anyway: then all stays as it was found.
+//! Where it ends well, everything is asked again on that clock.
+
+use super::conversation::{PositionForm, Search, quit};
+use super::{Bench, LEAST_CLOCK, clock};
+use crate::engine::moves::Moves;
+use crate::judge::support::runs;
+use crate::model::evidence::{Answer, EndHow, LEAST_LEFT, Limits, Purpose, Question, Run};
+use crate::sandbox::plan::SandboxError;
+
+/// True if an end went wrong after a search on a small clock, and goes well after one on the event's.
+pub(super) fn is_of_small_clocks(bench: &Bench<'_>, found: &[Run]) -> Result<bool, SandboxError> {
+    if !found.iter().any(|run| is_doubtful(run, &bench.limits)) {
+        return Ok(false);
+    }
+    (bench.progress)("its end again, after a move on a clock of the event");
+    let start = Moves::start();
+    let search = Search { name: "startpos", shown: PositionForm::Moves(&start), go: LEAST_CLOCK };
+    let ready = bench.start(Purpose::Again)?.shake_hands();
+    let mut over = quit(ready.and_then(|ready| Ok(ready.new_game()?.go(search)?.0)));
+    if over.ended_by() != EndHow::Killed {
+        over.wait_for_leftovers();
+    }
+    let run = over.finish();
+    Ok(runs::was_told_to_quit(&run) && !ends_badly(&run, &bench.limits))
+}
+
+/// Takes the runs that were found so for advice, and asks again for what the event's own clock was asked in them.
+pub(super) fn set_aside(bench: &Bench<'_>, found: &mut Vec<Run>) -> Result<(), SandboxError> {
+    let mut lacks_clock = false;
+    for run in found.iter_mut().filter(|run| is_doubtful(run, &bench.limits)) {
+        lacks_clock |= run.purpose == Purpose::Clock;
+        run.purpose = Purpose::SmallClock;
+    }
+    if lacks_clock {
+        found.extend(clock::event_alone(bench)?);
+    }
+    Ok(())
+}
+
+/// True if the end can reject, went wrong, and comes after a search on a clock that no event produces.
+fn is_doubtful(run: &Run, limits: &Limits) -> bool {
+    run.purpose.can_reject()
+        && runs::searches(run).any(|(_, _, go)| go.left.is_some_and(|left| left < LEAST_LEFT))
+        && runs::was_told_to_quit(run)
+        && ends_badly(run, limits)
+}
+
+fn ends_badly(run: &Run, limits: &Limits) -> bool {
+    let heeds = |answer: &Answer| matches!(answer, Answer::Done | Answer::Ended(Some(_)));
+    run.asks.iter().any(|ask| ask.question == Question::Quit && !heeds(&ask.answer))
+        || run.ending.exit_after.is_some_and(|time| time > limits.quit)
+        || !run.left_processes.is_empty()
+        || run.left_files.iter().any(|file| file.exempt.is_none())
+}
