@@ -453,6 +453,12 @@ impl Ledger {
         ))
     }
 
+    /// The places of the games of a stage that are under way.
+    pub(crate) fn under_way(&self, stage: usize) -> BTreeSet<RoundGame> {
+        let games = self.open.values().map(|game| &game.started);
+        games.filter(|game| game.stage == stage).map(GameStarted::place).collect()
+    }
+
     /// The stages that are over.
     pub(crate) fn stages_over(&self) -> usize {
         self.stages.iter().filter(|stage| stage.outcome.is_some()).count()

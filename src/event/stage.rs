@@ -306,6 +306,26 @@ impl Stage {
         Next::Over(Vec::new())
     }
 
+    /// The same of a stage as it stands. A game under way of an engine that was disqualified meanwhile is played to its end,
+    /// since a run that nothing interrupts does not break it off.
+    pub(crate) fn next_with(&self, state: &StageState, under_way: &BTreeSet<RoundGame>) -> Next {
+        let (seats, out) = (state.started.seats.len(), state.disqualified(self.crash_limit));
+        let next = self.next(seats, &state.past_without(&out));
+        if out.is_empty() {
+            return next;
+        }
+        let mut begun = self.due(seats, state.past());
+        begun.retain(|due| under_way.contains(&due.at));
+        match next {
+            next if begun.is_empty() => next,
+            Next::Play(due) => {
+                begun.extend(due.into_iter().filter(|due| !under_way.contains(&due.at)));
+                Next::Play(begun)
+            }
+            Next::Bye(..) | Next::Over(_) => Next::Play(begun),
+        }
+    }
+
     /// The games that are to be played now, in order; none when the stage is over.
     pub(crate) fn due(&self, seats: usize, past: &StageHistory) -> Vec<Due> {
         match self.next(seats, past) {

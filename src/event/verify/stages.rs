@@ -121,6 +121,10 @@ impl RecordCheck<'_> {
     /// Checks that a stage's games were all played and its order follows from them.
     pub(super) fn stage(&mut self, outcome: &StageFinished) {
         let Some((stage, state)) = self.stage_at(outcome.stage) else { return };
+        let mut open = self.ledger.open.values().filter(|game| game.started.stage == outcome.stage);
+        if let Some(game) = open.next() {
+            self.wrong(format!("{} was under way when {} ended", game.started.id, stage.name));
+        }
         let standings = stage.standings(&state.field(stage.crash_limit));
         let ranking = stage.ranking(&standings, state);
         let seats = &state.started.seats;
