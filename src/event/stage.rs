@@ -334,13 +334,23 @@ impl Stage {
         }
     }
 
-    /// The game of a place, as it follows from the past; none where there is none.
-    pub(crate) fn at(&self, seats: usize, past: &StageHistory, place: RoundGame) -> Option<Due> {
+    /// The game that is due at a place, as it follows from the past; none where none is.
+    pub(crate) fn due_at(
+        &self,
+        seats: usize,
+        past: &StageHistory,
+        place: RoundGame,
+    ) -> Option<Due> {
         match &self.format {
-            StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => {
-                StageSchedule::new(seats, *doubles, self.policy).ok()?.at(place).map(game_of)
+            // Their places are known without a look at all games of a large field.
+            StageFormat::DoubleRoundRobins(doubles) => {
+                let schedule = StageSchedule::new(seats, *doubles, self.policy).ok()?;
+                let game = schedule.at(place).filter(|game| game.double < doubles.get());
+                open(game.map(game_of), past).pop()
             }
-            StageFormat::Of(_) => self.due(seats, past).into_iter().find(|due| due.at == place),
+            StageFormat::Pairs(_) | StageFormat::Of(_) => {
+                self.due(seats, past).into_iter().find(|due| due.at == place)
+            }
         }
     }
 
