@@ -54,6 +54,7 @@ impl RecordCheck<'_> {
         if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
             self.wrong(format!("{} was updated before a stage that forbids it", update.entry));
         }
+        self.receipt(&update.receipt);
     }
 
     /// Checks that an event ends once, after its last stage, and that its winners are those of it.
