@@ -73,6 +73,14 @@ pub(super) fn refusal(
              game can be annulled or played again only before that"
         ));
     }
+    if then == AfterAnnulment::Nothing
+        && planned.is_of_deciding_part(state.started.seats.len(), *at)
+    {
+        return Some(format!(
+            "{id} is of a pair that decides between engines which were level, and half of a pair decides nothing; \
+             `gate4k event replay` plays it again"
+        ));
+    }
     // The journal takes nothing that could not follow from what it holds.
     let is_played = ledger.open.contains_key(id) || state.past().games.contains_key(at);
     let last = ledger.annulled.iter().rev().find(|one| one.id == *id);

@@ -29,17 +29,16 @@ impl Stage {
         BTreeMap::from([(0, of_all)])
     }
 
-    /// True if a game is of a part of a match that comes again until it is decided: half of a pair would decide it.
+    /// True if a game is of pairs that are played since engines were level, of a playoff all: half of a pair would decide
+    /// between them.
     pub(crate) fn is_of_deciding_part(&self, seats: usize, at: RoundGame) -> bool {
         match &self.format {
             StageFormat::Pairs(pairs) => at.round > 2 * pairs.get(),
-            StageFormat::Of(Format::Match(of)) => of
-                .part(at.round)
-                .checked_sub(1)
-                .and_then(|then| of.then.get(then))
-                .is_some_and(|then| then.again),
+            StageFormat::Of(Format::Match(of)) => of.part(at.round) > 0,
             StageFormat::Of(Format::Knockout(of)) => of.is_further(seats, at),
-            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(_) => false,
+            StageFormat::Of(Format::Playoff(_)) => true,
+            StageFormat::DoubleRoundRobins(_)
+            | StageFormat::Of(Format::RoundRobin(_) | Format::Swiss(_) | Format::Dutch(_)) => false,
         }
     }
 
@@ -86,11 +85,12 @@ mod tests {
 
     use super::super::format::knockout::{BracketDraw, Knockout, WhiteFirst};
     use super::super::format::match_::MatchPart;
+    use super::super::format::playoff::Playoff;
     use super::super::stage::tests::stage;
     use super::*;
 
     #[test]
-    fn games_of_parts_that_come_again_decide_by_whole_pairs() {
+    fn games_after_a_tie_decide_by_whole_pairs() {
         let two = NonZeroU32::new(2).unwrap();
         let first = |format: StageFormat, at: fn(u32) -> RoundGame| {
             let stage = stage(format);
@@ -103,8 +103,10 @@ mod tests {
         let [once, again] = [false, true].map(|again| MatchPart { pairs: two, again });
         assert_eq!(first(StageFormat::Pairs(two), by_round), Some(5));
         assert_eq!(first(of(vec![]), by_round), None);
-        assert_eq!(first(of(vec![once]), by_round), None);
-        assert_eq!(first(of(vec![once, again]), by_round), Some(9));
+        assert_eq!(first(of(vec![once]), by_round), Some(5));
+        assert_eq!(first(of(vec![once, again]), by_round), Some(5));
+        let playoff = Playoff { doubles: two, spots: NonZeroU32::MIN };
+        assert_eq!(first(StageFormat::Of(Format::Playoff(playoff)), by_round), Some(1));
         let knockout = Knockout {
             draw: BracketDraw::EqualDistance,
             pairs: vec![two],

@@ -294,7 +294,10 @@ impl Ledger {
             JournalRecord::GameFinished(finished) => self.game_finished(finished)?,
             JournalRecord::Annulled(annulled) => self.annul(annulled)?,
             JournalRecord::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
-            JournalRecord::Decision(decision) => self.stage(decision.stage)?.decide(decision),
+            JournalRecord::Decision(decision) => {
+                self.paused = None;
+                self.stage(decision.stage)?.decide(decision);
+            }
             JournalRecord::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
                 if stage.outcome.is_some() {
@@ -381,13 +384,16 @@ impl Ledger {
 
     fn annul(&mut self, annulled: Annulled) -> Result<(), String> {
         self.reopen(annulled.stage).map_err(|why| format!("{}: {why}", annulled.id))?;
+        // The reason may have rested on its result.
+        self.paused = None;
         let open = self.open.remove(&annulled.id);
         let stage = self.stage(annulled.stage)?;
         if let (Some(game), AfterAnnulment::Nothing) = (&open, annulled.then) {
             let GameStarted { white, black, .. } = &game.started;
             stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
         }
-        // A decision on the two of it was made with its result.
+        // The ties at the end of a stage were decided with its result, and so was the match of the two that played it.
+        stage.decisions.clear();
         if let Some(game) = stage.past.games.get(&annulled.place()) {
             let both = [game.white, game.black];
             stage.past.decided.retain(|order| !both.iter().all(|seat| order.contains(seat)));
@@ -451,6 +457,12 @@ impl Ledger {
             "{name} is over, and since then {changed} was updated, fixed or withdrawn; a game can be annulled or played \
              again until then"
         ))
+    }
+
+    /// The places of the games of a stage that are under way.
+    pub(crate) fn under_way(&self, stage: usize) -> BTreeSet<RoundGame> {
+        let games = self.open.values().map(|game| &game.started);
+        games.filter(|game| game.stage == stage).map(GameStarted::place).collect()
     }
 
     /// The stages that are over.

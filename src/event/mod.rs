@@ -11,6 +11,7 @@ mod endless;
 pub(crate) mod entrants;
 pub(crate) mod export;
 pub mod field;
+mod fix;
 pub mod format;
 pub(crate) mod gate;
 pub(crate) mod history;

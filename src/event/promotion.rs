@@ -1,5 +1,7 @@
 //! The engines that go on from a stage, and the ties that keep it from being over.
 
+use super::format::Next;
+use super::ledger::StageState;
 use super::stage::{Ranking, Stage, StageFormat, playing};
 use super::standings::Standings;
 use super::tiebreak::TiedRest;
@@ -33,6 +35,25 @@ impl Stage {
         None
     }
 
+    /// The ties that organisers may decide now, each by its engines: the one that keeps a stage from being over, or those
+    /// that are played on without an end.
+    pub(crate) fn ties(&self, state: &StageState) -> Vec<Vec<String>> {
+        if state.outcome.is_some() {
+            return Vec::new();
+        }
+        if !self.is_played(state) {
+            return self.endless(state);
+        }
+        let standings = self.standings(&state.field(self.crash_limit));
+        self.open_tie(&standings, &self.ranking(&standings, state)).into_iter().collect()
+    }
+
+    /// True if all games of a stage are played, but for those of engines that are out.
+    pub(crate) fn is_played(&self, state: &StageState) -> bool {
+        let past = state.past_without(&state.disqualified(self.crash_limit));
+        matches!(self.next(state.started.seats.len(), &past), Next::Over(_))
+    }
+
     /// True if something follows from the order of the engines on a place, from 1, and on the next one.
     pub(super) fn tells_apart(&self, place: usize) -> bool {
         // Matches have decided who goes on from a bracket or a playoff; those that share a place stand by their seats, but for
@@ -60,7 +81,6 @@ mod tests {
     use super::super::format::playoff::Playoff;
     use super::super::journal::record::{StageStarted, TieDecision};
     use super::super::journal_games::tests::finished;
-    use super::super::ledger::StageState;
     use super::super::stage::PlacesTaken;
     use super::super::stage::tests::{after, stage};
     use super::super::tiebreak::TiebreakChain;

@@ -306,6 +306,26 @@ impl Stage {
         Next::Over(Vec::new())
     }
 
+    /// The same of a stage as it stands. A game under way of an engine that was disqualified meanwhile is played to its end,
+    /// since a run that nothing interrupts does not break it off.
+    pub(crate) fn next_with(&self, state: &StageState, under_way: &BTreeSet<RoundGame>) -> Next {
+        let (seats, out) = (state.started.seats.len(), state.disqualified(self.crash_limit));
+        let next = self.next(seats, &state.past_without(&out));
+        if out.is_empty() {
+            return next;
+        }
+        let mut begun = self.due(seats, state.past());
+        begun.retain(|due| under_way.contains(&due.at));
+        match next {
+            next if begun.is_empty() => next,
+            Next::Play(due) => {
+                begun.extend(due.into_iter().filter(|due| !under_way.contains(&due.at)));
+                Next::Play(begun)
+            }
+            Next::Bye(..) | Next::Over(_) => Next::Play(begun),
+        }
+    }
+
     /// The games that are to be played now, in order; none when the stage is over.
     pub(crate) fn due(&self, seats: usize, past: &StageHistory) -> Vec<Due> {
         match self.next(seats, past) {
@@ -314,13 +334,23 @@ impl Stage {
         }
     }
 
-    /// The game of a place, as it follows from the past; none where there is none.
-    pub(crate) fn at(&self, seats: usize, past: &StageHistory, place: RoundGame) -> Option<Due> {
+    /// The game that is due at a place, as it follows from the past; none where none is.
+    pub(crate) fn due_at(
+        &self,
+        seats: usize,
+        past: &StageHistory,
+        place: RoundGame,
+    ) -> Option<Due> {
         match &self.format {
-            StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => {
-                StageSchedule::new(seats, *doubles, self.policy).ok()?.at(place).map(game_of)
+            // Their places are known without a look at all games of a large field.
+            StageFormat::DoubleRoundRobins(doubles) => {
+                let schedule = StageSchedule::new(seats, *doubles, self.policy).ok()?;
+                let game = schedule.at(place).filter(|game| game.double < doubles.get());
+                open(game.map(game_of), past).pop()
             }
-            StageFormat::Of(_) => self.due(seats, past).into_iter().find(|due| due.at == place),
+            StageFormat::Pairs(_) | StageFormat::Of(_) => {
+                self.due(seats, past).into_iter().find(|due| due.at == place)
+            }
         }
     }
 

@@ -25,6 +25,7 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::view::human;
 use crate::view::layout::PageLayout;
+use crate::view::text::clean;
 
 /// Writes an event's file; one that is there is left alone.
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
@@ -93,6 +94,14 @@ pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Resul
     if ledger.is_over() {
         return Err(EarlyEnd::usage("the event is over: there is nothing to pause").into());
     }
+    // The next run takes an older wish for a pause away.
+    if !journal::is_in_use(&config.journal) {
+        let words = format!(
+            "no runner is at work: there is nothing to pause; {} goes on",
+            typed("run", &config.path)
+        );
+        return Err(EarlyEnd::usage(words).into());
+    }
     let marker = config.pause_marker();
     std::fs::write(&marker, "").with_context(|| shown(&marker))?;
     writeln!(
@@ -132,7 +141,8 @@ pub(super) fn rule(
     let mut words = Words::default();
     let done = Conductor::open(config, &stop, &mut words).and_then(|mut open| act(&mut open));
     out.write_all(words.0.as_bytes())?;
-    writeln!(out, "{}", done.map_err(failed)?)?;
+    // A reason is a text of people, and may hold whatever a line can begin with.
+    writeln!(out, "{}", clean(&done.map_err(failed)?))?;
     Ok(Exit::Success)
 }
 

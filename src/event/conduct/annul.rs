@@ -37,16 +37,6 @@ impl Conductor<'_> {
         if let Some(why) = annulment::refusal(self.config, &self.ledger, &game, then) {
             return Err(EventError::NotNow(why));
         }
-        let (state, planned) = (&self.ledger.stages[stage], &self.config.stages[stage]);
-        if then == AfterAnnulment::Nothing
-            && planned.is_of_deciding_part(state.started.seats.len(), at)
-        {
-            return Err(EventError::NotNow(format!(
-                "{} is of a pair that decides a match which was level, and half of a pair decides nothing; `gate4k event \
-                 replay` plays it again",
-                game.id
-            )));
-        }
         let (state, id) = (&self.ledger.stages[stage], game.id);
         let annulled = Annulled {
             id,

@@ -134,7 +134,7 @@ impl StageBook {
     }
 
     /// As the journal keeps it.
-    pub(super) fn frozen(&self, stage: &Stage) -> FrozenBook {
+    pub(crate) fn frozen(&self, stage: &Stage) -> FrozenBook {
         let mut sums = self.files.iter().map(|file| file.sha256().to_owned());
         let opening = |one: &Opening| {
             let moves = uci(one.moves(), one.castling());

@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use super::{Conductor, EventError};
-use crate::event::draw::{self, Drawn};
 use crate::event::entrants::{Admission, Entrant, Judges, now};
-use crate::event::format::Next;
-use crate::event::journal::record::{Fix, JournalRecord, TieDecision};
-use crate::event::ledger::{OpenGame, StageState};
+use crate::event::fix;
+use crate::event::journal::record::{Fix, GameStarted, JournalRecord, TieDecision};
 use crate::model::text::shell_word;
 use crate::model::words::all;
 
@@ -24,24 +22,21 @@ impl Conductor<'_> {
         };
         let state = &self.ledger.stages[number];
         let stage = &self.config.stages[number];
-        let past = state.past_without(&state.disqualified(stage.crash_limit));
-        let is_played = matches!(stage.next(state.started.seats.len(), &past), Next::Over(_));
-        let ties = match state.outcome {
-            Some(_) => Vec::new(),
-            None if is_played => {
-                let standings = self.standings(stage, number);
-                let ranking = stage.ranking(&standings, state);
-                stage.open_tie(&standings, &ranking).into_iter().collect()
-            }
-            None => stage.endless(state),
-        };
+        let (is_played, ties) = (stage.is_played(state), stage.ties(state));
         let due = ties.iter().find_map(|tied| ordered(order, tied));
         let order = match (due, &ties[..]) {
             (Some(order), _) => {
-                let plays = |game: &&OpenGame| order.contains(&game.started.white);
-                if let Some(game) = self.ledger.open.values().find(plays) {
-                    let what =
-                        format!("{} is under way; run the event to its end", game.started.id);
+                let mut here = self
+                    .ledger
+                    .open
+                    .values()
+                    .map(|game| &game.started)
+                    .filter(|game| game.stage == number);
+                let plays = |game: &&GameStarted| {
+                    order.contains(&game.white) || order.contains(&game.black)
+                };
+                if let Some(game) = here.find(plays) {
+                    let what = format!("{} is under way; run the event to its end", game.id);
                     return Err(refused(what));
                 }
                 order
@@ -89,30 +84,8 @@ impl Conductor<'_> {
                 names.join(", ")
             )));
         };
-        let crashes = self.ledger.crashes().get(entry).copied().unwrap_or(0);
-        if crashes < 2 {
-            let what = format!(
-                "{entry} has {}; a fix is taken only of an engine that crashed more than once",
-                match crashes {
-                    0 => "never crashed",
-                    _ => "crashed once",
-                }
-            );
-            return Err(refused(what));
-        }
-        let plays = |stage: &&StageState| {
-            stage.outcome.is_none() && stage.started.seats.iter().any(|seat| seat == entry)
-        };
-        if let Some(stage) = self.ledger.stages.iter().find(plays) {
-            return Err(refused(format!(
-                "{entry} plays in {}, which is not over: a fix is taken between stages",
-                stage.started.name
-            )));
-        }
-        if !self.is_promoted(entry) {
-            return Err(refused(format!(
-                "{entry} has not been promoted to a stage that is to come"
-            )));
+        if let Some(why) = fix::refusal(self.config, &self.ledger, entry) {
+            return Err(refused(why));
         }
         let Some(before) = self.ledger.receipts.get(entry).map(|receipt| receipt.frozen.clone())
         else {
@@ -134,6 +107,7 @@ impl Conductor<'_> {
             return Err(refused(format!("the fixed {entry} does not pass the gate")));
         };
         let sum = receipt.frozen.file.clone();
+        let crashes = self.ledger.crashes().get(entry).copied().unwrap_or(0);
         self.keep(JournalRecord::Fix(Fix {
             entry: entry.to_owned(),
             reason: reason.to_owned(),
@@ -145,26 +119,9 @@ impl Conductor<'_> {
         Ok(sum)
     }
 
-    /// True if a stage that is to come takes an engine from the stages before it.
-    fn is_promoted(&self, entry: &str) -> bool {
-        // Stages beside each other promote to the same one: which of them ended last tells nothing.
-        let mut to_come = (self.ledger.stages.len()..)
-            .zip(self.config.stages.iter().skip(self.ledger.stages.len()));
-        to_come.any(|(number, stage)| {
-            let Drawn { seats, through, .. } = draw::drawn(self.config, &self.ledger, number);
-            let named = || stage.previous.iter().chain(&stage.engines);
-            let begins =
-                named().any(|name| name == entry) || number == 0 && named().next().is_none();
-            !begins && seats.iter().chain(&through).any(|name| name == entry)
-        })
-    }
-
     /// Tells which engines of a stage that is over may be fixed: those that crashed more than once, yet play on (rule 6.3).
     pub(super) fn tell_of_fixes(&mut self, engines: &[String]) {
-        let crashes = self.ledger.crashes();
-        let is_fixable = |name: &&String| {
-            crashes.get(name.as_str()).is_some_and(|crashes| *crashes > 1) && self.is_promoted(name)
-        };
+        let is_fixable = |name: &&String| fix::refusal(self.config, &self.ledger, name).is_none();
         let fixable: Vec<String> = engines.iter().filter(is_fixable).cloned().collect();
         for name in fixable {
             self.audience.say(&format!(

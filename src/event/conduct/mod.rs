@@ -313,8 +313,7 @@ impl<'a> Conductor<'a> {
         loop {
             self.settle(&mut going_on)?;
             let state = &self.ledger.stages[number];
-            let out = state.disqualified(stage.crash_limit);
-            let due = match stage.next(seats.len(), &state.past_without(&out)) {
+            let due = match stage.next_with(state, &self.ledger.under_way(number)) {
                 Next::Play(due) => due,
                 Next::Bye(seat, round) => {
                     self.bye(stage, number, seat, round)?;

@@ -119,6 +119,25 @@ fn games_are_struck_out_whether_they_have_ended_or_are_under_way() {
     assert_eq!(ledger.annulled_in(0).len(), 3);
 }
 
+/// They were decided with its result, whether its engines were among the tied ones or not.
+#[test]
+fn decisions_on_ties_go_with_a_game_that_is_struck_out() {
+    let mut ledger = begun();
+    let game = &games()[0];
+    play(&mut ledger, game).unwrap();
+    ledger.apply(JournalRecord::Paused { why: "S is still level".into() }).unwrap();
+    let decision = TieDecision {
+        stage: 0,
+        order: vec!["x".into(), "y".into()],
+        reason: "a coin".into(),
+        at: String::new(),
+    };
+    ledger.apply(JournalRecord::Decision(decision)).unwrap();
+    assert_eq!((ledger.stages[0].decisions.len(), &ledger.paused), (1, &None));
+    ledger.apply(struck(game, AfterAnnulment::PlayedAgain)).unwrap();
+    assert!(ledger.stages[0].decisions.is_empty());
+}
+
 /// Another engine may have had it without that result.
 #[test]
 fn a_bye_of_the_next_round_goes_with_an_annulled_game() {

@@ -11,18 +11,21 @@ use crate::game::clock::TimeControl;
 use crate::model::units::whole_micros;
 
 impl RecordCheck<'_> {
-    /// The game that the stage has at the place of one that begins.
+    /// The game that is due at the place of one that begins.
     pub(super) fn due(&self, started: &GameStarted) -> Option<Due> {
         let (stage, state) = self.stage_at(started.stage)?;
-        stage.at(state.started.seats.len(), state.past(), started.place())
+        stage.due_at(state.started.seats.len(), state.past(), started.place())
     }
 
-    /// Checks that a game is the one that the schedule has at its place.
+    /// Checks that a game is the one that is due at its place, in a stage that is not over.
     pub(super) fn start(&mut self, started: &GameStarted, due: Option<Due>) {
         let Some((stage, state)) = self.stage_at(started.stage) else { return };
         let id = self.config.game_id(stage, started.place(), &started.white, &started.black);
         if id != started.id {
             self.wrong(format!("the game {} should be called {id}", started.id));
+        }
+        if state.outcome.is_some() {
+            self.wrong(format!("{id} is played after the end of {}", stage.name));
         }
         let control = stage.control(started.place()).to_string();
         if control != started.time_control {
@@ -91,6 +94,14 @@ impl RecordCheck<'_> {
         let first = told.started.start.as_deref().and_then(|fen| fen.split(' ').nth(1));
         let mover = (book + ply.number % 2 + usize::from(first == Some("b"))) % 2;
         let mut due = told.clocks;
+        // A move that comes later loses on time and is not played; of the roundings, each of both may be one off.
+        let allowed = due[mover].saturating_add(whole_micros(self.config.margin));
+        if ply.used > allowed.saturating_add(2) {
+            self.wrong(format!(
+                "move {} of {} took {} µs, and the clock allowed {allowed} µs",
+                ply.number, ply.id, ply.used
+            ));
+        }
         let increment = whole_micros(increment);
         due[mover] = due[mover].saturating_sub(ply.used).saturating_add(increment);
         // Durations are finer than what is recorded: each of both roundings may be one off.

@@ -3,6 +3,7 @@
 mod course;
 mod ends;
 mod games;
+mod given;
 mod stages;
 
 use std::cell::OnceCell;
@@ -135,9 +136,13 @@ impl<'a> RecordCheck<'a> {
     fn record(&mut self, record: &JournalRecord, open: &mut ToldGames) {
         match record {
             JournalRecord::Header(header) => self.header(header),
+            JournalRecord::Receipt(receipt) => self.receipt(receipt),
+            JournalRecord::History(history) => self.history(history),
             JournalRecord::StageStarted(started) => {
+                self.history_is_there();
                 self.ratings(started);
                 self.draw(started);
+                self.book(started);
             }
             JournalRecord::Bye(bye) => self.bye(bye),
             JournalRecord::GameStarted(started) => self.game_started(started, open),
@@ -171,9 +176,14 @@ impl<'a> RecordCheck<'a> {
             }
             JournalRecord::Decision(decision) => self.decision(decision),
             JournalRecord::StageFinished(outcome) => self.stage(outcome),
+            JournalRecord::Fix(fix) => self.fix(fix),
             JournalRecord::Update(update) => self.update(update),
             JournalRecord::EventFinished { winner, shared } => self.winners(winner, shared),
-            _ => {}
+            // What follows from these is asked of the records behind them.
+            JournalRecord::Settings(_)
+            | JournalRecord::EngineKilled(_)
+            | JournalRecord::Paused { .. }
+            | JournalRecord::Note { .. } => {}
         }
     }
 

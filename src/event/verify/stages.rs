@@ -13,7 +13,7 @@ use crate::event::journal::record::{
 use crate::event::ratings::EventRatings;
 use crate::event::stage::{StageFormat, Updates};
 use crate::event::withdraw;
-use crate::model::words::counted;
+use crate::model::words::{all, counted};
 
 impl RecordCheck<'_> {
     /// Checks that the entries enter a stage with the ratings that the list gives them, but for rounding.
@@ -31,8 +31,12 @@ impl RecordCheck<'_> {
         }
     }
 
-    /// Checks that those who play in a stage are the ones that the stages before give it.
+    /// Checks that those who play in a stage are the ones that the stages before give it, which are over.
     pub(super) fn draw(&mut self, started: &StageStarted) {
+        let mut before = self.ledger.stages.iter().filter(|state| state.outcome.is_none());
+        if let Some(open) = before.next().map(|state| state.started.name.clone()) {
+            self.wrong(format!("{} begins, and {open} is not over", started.name));
+        }
         let due = draw::drawn(self.config, self.ledger, started.stage);
         if (&due.seats, &due.through, &due.level)
             != (&started.seats, &started.through, &started.level)
@@ -50,10 +54,17 @@ impl RecordCheck<'_> {
         if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
             self.wrong(format!("{} was updated before a stage that forbids it", update.entry));
         }
+        self.receipt(&update.receipt);
     }
 
-    /// Checks that the winners of the event are those of its last stage.
+    /// Checks that an event ends once, after its last stage, and that its winners are those of it.
     pub(super) fn winners(&mut self, winner: &str, shared: &[String]) {
+        if self.ledger.is_over() {
+            self.wrong("the event had ended before".into());
+        }
+        if let Some(left) = self.config.stages.get(self.ledger.stages.len()) {
+            self.wrong(format!("the event ended without {}", left.name));
+        }
         let last = self.ledger.stages.last().and_then(|stage| stage.outcome.as_ref());
         let won = last.map(StageFinished::winners).unwrap_or_default();
         if won.split_first().is_none_or(|(first, rest)| first != winner || rest != shared) {
@@ -91,16 +102,27 @@ impl RecordCheck<'_> {
         }
     }
 
-    /// Checks that a decision while games are still due is on a tie that was played on without an end.
+    /// Checks that a decision is on a tie: of a stage whose games are played on a place that its engines share, of another
+    /// on games that were played on without an end.
     pub(super) fn decision(&mut self, decision: &TieDecision) {
         let Some((stage, state)) = self.stage_at(decision.stage) else { return };
-        let past = state.past_without(&state.disqualified(stage.crash_limit));
-        if matches!(stage.next(state.started.seats.len(), &past), Next::Over(_)) {
-            return;
-        }
+        let ties = match &state.outcome {
+            Some(_) => Vec::new(),
+            None if stage.is_played(state) => {
+                let standings = stage.standings(&state.field(stage.crash_limit));
+                let mut places = stage.ranking(&standings, state);
+                places.retain(|place| place.len() > 1);
+                places
+            }
+            None => stage.endless(state),
+        };
         let order: BTreeSet<&String> = decision.order.iter().collect();
-        if !stage.endless(state).iter().any(|tied| tied.iter().collect::<BTreeSet<_>>() == order) {
-            self.wrong(format!("{} was decided while its games were played", stage.name));
+        if !ties.iter().any(|tied| tied.iter().collect::<BTreeSet<_>>() == order) {
+            let names = all(&decision.order);
+            self.wrong(format!(
+                "{} was decided between {names}, where they were not tied",
+                stage.name
+            ));
         }
     }
 
@@ -121,6 +143,10 @@ impl RecordCheck<'_> {
     /// Checks that a stage's games were all played and its order follows from them.
     pub(super) fn stage(&mut self, outcome: &StageFinished) {
         let Some((stage, state)) = self.stage_at(outcome.stage) else { return };
+        let mut open = self.ledger.open.values().filter(|game| game.started.stage == outcome.stage);
+        if let Some(game) = open.next() {
+            self.wrong(format!("{} was under way when {} ended", game.started.id, stage.name));
+        }
         let standings = stage.standings(&state.field(stage.crash_limit));
         let ranking = stage.ranking(&standings, state);
         let seats = &state.started.seats;

@@ -17,7 +17,7 @@ const FIRST: &str = "small/pool/1.1/a/b";
 const BASE: u64 = 5_000_000;
 
 /// The records of an event's journal.
-fn records(event: &Event) -> Vec<Value> {
+pub(super) fn records(event: &Event) -> Vec<Value> {
     let mut records = Vec::new();
     journal::read(&event.path("event.journal"), &mut |_, record| {
         records.push(serde_json::to_value(record).unwrap());
@@ -27,8 +27,8 @@ fn records(event: &Event) -> Vec<Value> {
     records
 }
 
-/// Writes the journal anew with these records, and verifies it.
-fn verified(event: &Event, records: &[Value]) -> (i32, String) {
+/// Writes the journal anew with these records.
+pub(super) fn rewrite(event: &Event, records: &[Value]) {
     let path = event.path("event.journal");
     fs::remove_file(&path).unwrap();
     let (mut journal, _) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
@@ -36,15 +36,19 @@ fn verified(event: &Event, records: &[Value]) -> (i32, String) {
         let record: JournalRecord = serde_json::from_value(record.clone()).unwrap();
         journal.append(&record).unwrap();
     }
-    drop(journal);
+}
+
+/// The same, and verifies it.
+fn verified(event: &Event, records: &[Value]) -> (i32, String) {
+    rewrite(event, records);
     event.ask(&["event", "verify"])
 }
 
 /// A change of a journal's records.
-type Forgery<'a> = &'a dyn Fn(&mut Vec<Value>);
+pub(super) type Forgery<'a> = &'a dyn Fn(&mut Vec<Value>);
 
 /// Asserts that a journal is right, and that each forgery of it is found, with these words.
-fn found(event: &Event, right: &[Value], forgeries: &[(Forgery<'_>, &str)]) {
+pub(super) fn found(event: &Event, right: &[Value], forgeries: &[(Forgery<'_>, &str)]) {
     let (code, told) = verified(event, right);
     assert_eq!(code, 0, "{told}");
     for (forge, words) in forgeries {

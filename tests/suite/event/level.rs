@@ -103,8 +103,51 @@ fn an_endless_tie_is_ended_by_the_organisers() {
     }
 }
 
+/// The results are others then, although they may leave the same engines tied.
+fn a_tie_is_decided_anew_after_a_game_was_played_again() {
+    let event = event_with(
+        &LEVEL[..2],
+        0,
+        &stage("Div", "round-robin = { doubles = 1 }", "ties = \"s17\""),
+    );
+    let tied = |words: &str| {
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        assert!(code == 4 && told.contains("are tied"), "{words}: {told}");
+    };
+    tied("at first");
+    let (code, told) = event.ask(&["event", "decide", "--order", "E2,E1", "--reason", "a coin"]);
+    assert_eq!(code, 0, "{told}");
+    assert!(event.finish().ends_with("Other is over: E2 wins\n"));
+    let (code, told) = event.ask(&["event", "replay", "1.1", "--reason", "a lamp"]);
+    assert!(code == 0 && told.contains("Div is open again"), "{told}");
+    tied("after a game was played again");
+    let (code, told) = event.ask(&["event", "annul", "2.1", "--reason", "a lamp"]);
+    assert_eq!(code, 0, "{told}");
+    // One game is left, which E2 has won.
+    let text = event.finish();
+    assert!(text.ends_with("Other is over: E2 wins\n"), "{text}");
+}
+
+/// The reason for the pause rests on a game that is played again, and a text of people begins no line of its own.
+fn a_game_that_is_struck_out_takes_the_reason_for_a_pause_with_it() {
+    let event = event_with(&LEVEL[..2], 0, &stage("Match", "playoff = { spots = 1 }", ""));
+    assert_eq!(event.ask(&["event", "run", "--quiet"]).0, 4);
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("paused: Match is still level"), "{status}");
+    let (code, told) = event.ask(&["event", "replay", "52.1", "--reason", "a\n::error::x"]);
+    assert_eq!(code, 0, "{told}");
+    assert!(!told.lines().any(|line| line.starts_with("::")), "{told}");
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(!status.contains("still level") && status.contains("no runner is at work"), "{status}");
+    // Nobody reads the wish for a pause.
+    let (code, told) = event.ask(&["event", "pause"]);
+    assert!(code == 2 && told.contains("no runner is at work"), "{told}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow a_tie_is_decided_anew_after_a_game_was_played_again,
+        slow a_game_that_is_struck_out_takes_the_reason_for_a_pause_with_it,
         slow a_shared_first_place_ends_a_swiss_and_is_not_guessed_by_the_next_event,
         slow a_shared_place_across_the_last_that_goes_on_waits_for_the_organisers,
         slow an_endless_tie_is_ended_by_the_organisers,

@@ -9,6 +9,7 @@ mod begun_before;
 mod between;
 mod browser;
 mod forged;
+mod forged_stages;
 mod gate;
 mod instants;
 mod killed;
@@ -42,6 +43,7 @@ pub(crate) fn tests() -> Vec<Test> {
         between::tests,
         browser::tests,
         forged::tests,
+        forged_stages::tests,
         gate::tests,
         killed::tests,
         level::tests,

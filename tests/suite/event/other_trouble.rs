@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::forged::{records, rewrite};
 use super::instants::{engine, event, event_of, event_with, order, stage};
 use super::table::{Event, shipped};
 
@@ -176,6 +177,42 @@ fn who_crashes_too_often_is_out_and_the_rest_play_on() {
     assert!(code == 0 && status.contains("crashed: E1, 3"), "{status}");
 }
 
+/// A runner was killed when E1 had crashed three times, and its fourth game was under way: that is played to its end, as it is
+/// by a runner that goes on, and only then are the two others asked for.
+fn a_game_under_way_of_an_engine_that_is_out_is_played_to_its_end() {
+    let engines = (1..)
+        .zip(["crash@2", "illegal@4", "illegal@4"])
+        .map(|(number, argument)| engine(number, &[argument]))
+        .collect::<String>();
+    let league = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"");
+    let event = event(&engines, "crash-limit = 3\n", &league);
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    event.write("event.toml", &text.replace("concurrency = 2", "concurrency = 24"));
+    let tied = || {
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        assert!(code == 4 && told.contains("E2 and E3 are tied"), "{told}");
+    };
+    tied();
+    let all = records(&event);
+    let begin = all.iter().position(|record| record.get("stage-started").is_some()).unwrap();
+    let ids: Vec<String> = event.finished().into_keys().filter(|id| id.contains("/e1")).collect();
+    assert_eq!(ids.len(), 4);
+    let kinds = ["game-started", "ply", "engine-killed", "game-finished"];
+    let of = |id: &String, kinds: &[&str]| -> Vec<Value> {
+        let is = |record: &&Value| kinds.iter().any(|kind| record[*kind]["id"] == **id);
+        all.iter().filter(is).cloned().collect()
+    };
+    let mut killed = all[..=begin].to_vec();
+    killed.extend(of(&ids[3], &kinds[..1]));
+    ids[..3].iter().for_each(|id| killed.extend(of(id, &kinds)));
+    rewrite(&event, &killed);
+    tied();
+    assert!(event.finished().contains_key(&ids[3]));
+    let (code, told) = event.ask(&["event", "decide", "--order", "E3,E2", "--reason", "a coin"]);
+    assert_eq!(code, 0, "{told}");
+    assert!(event.finish().ends_with("Other is over: E3 wins\n"));
+}
+
 /// After the last stage `event fix` takes nothing. Every line of `--events` that is of a game has its id.
 fn a_crash_is_told_with_its_game_and_a_fix_only_before_a_later_stage() {
     let engines = engine(1, &["crash@10"]) + &engine(2, &["illegal@20"]);
@@ -283,6 +320,7 @@ fn an_endless_tie_pauses() {
 
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow a_game_under_way_of_an_engine_that_is_out_is_played_to_its_end,
         slow an_entry_plays_beside_trusted_engines_and_both_are_frozen [Landlock],
         slow a_file_of_a_trusted_engine_that_is_replaced_in_a_run_stops_the_event,
         slow engines_of_another_file_play_and_are_frozen_with_it,

@@ -1,0 +1,96 @@
+//! The checks of what an event is given from outside: entries that passed the gate and fixes of them, the games before the
+//! event, and the openings of a stage.
+
+use super::RecordCheck;
+use crate::event::conduct::books;
+use crate::event::entrants::TRUSTED;
+use crate::event::fix;
+use crate::event::history;
+use crate::event::journal::record::{Fix, GateReceipt, History, StageStarted};
+use crate::event::stage::Stage;
+use crate::model::verdict::{Status, Verdict};
+
+impl RecordCheck<'_> {
+    /// Checks that an entry was let in by its verdict. Settings that admit one which is undecided may be others since.
+    pub(super) fn receipt(&mut self, receipt: &GateReceipt) {
+        let GateReceipt { entry, verdict, findings, .. } = receipt;
+        let mut entries = self.config.entries.iter();
+        let is_trusted = entries.any(|known| known.name == *entry && known.trusted.is_some());
+        let admits = [Verdict::Accepted, Verdict::Undecided].map(Verdict::word);
+        let may_play = is_trusted && verdict == TRUSTED || admits.contains(&verdict.as_str());
+        if !may_play {
+            self.wrong(format!("{entry} plays, and the gate's verdict on it is {verdict:?}"));
+        }
+        let failed = findings.iter().find(|(_, status)| *status == Status::Fail.word());
+        // A waiver lets a rule stand as it was judged.
+        if let Some((rule, _)) = failed.filter(|_| self.config.waivers.is_empty()) {
+            self.wrong(format!("{entry} plays, and the gate found that it breaks rule {rule}"));
+        }
+    }
+
+    /// Checks that a fix was taken where rule 6.3 takes one, and of what played before.
+    pub(super) fn fix(&mut self, fix: &Fix) {
+        let entry = &fix.entry;
+        if let Some(why) = fix::refusal(self.config, self.ledger, entry) {
+            self.wrong(format!("{entry} could not be fixed (rule 6.3): {why}"));
+        }
+        let before = self.ledger.receipts.get(entry).map(|receipt| &receipt.frozen);
+        if before != Some(&fix.before) {
+            self.wrong(format!("what {entry} was before its fix is not what played"));
+        }
+        self.receipt(&fix.receipt);
+    }
+
+    /// Checks that the games before an event are those of its files. Files that are others by now tell nothing.
+    pub(super) fn history(&mut self, told: &History) {
+        let there = history::read(&self.config.history).ok().map(|(there, _)| there);
+        let is_other =
+            |there: &History| there.files == told.files && there.meetings != told.meetings;
+        if told.files.len() != self.config.history.len() || there.as_ref().is_some_and(is_other) {
+            self.wrong("the games before the event are not those of its files".into());
+        }
+    }
+
+    /// Checks that the games before an event are known when its first stage begins.
+    pub(super) fn history_is_there(&mut self) {
+        let is_missing = self.ledger.stages.is_empty() && self.ledger.history.is_none();
+        if is_missing && !self.config.history.is_empty() {
+            self.wrong(
+                "the event begins without the games before it that its ratings count".into(),
+            );
+        }
+    }
+
+    /// Checks that a stage's openings were frozen, and are those of its book as long as that is the same file.
+    pub(super) fn book(&mut self, started: &StageStarted) {
+        let Some(stage) = self.config.stages.get(started.stage) else { return };
+        let name = &stage.name;
+        let Some(frozen) = &started.book else {
+            if stage.openings() > 0 && self.freezes_books() {
+                self.wrong(format!("{name} begins, and its book was not frozen"));
+            }
+            return;
+        };
+        let Some(there) = read(stage) else { return };
+        let there = there.frozen(stage);
+        let is_same = (&there.sha256, &there.further) == (&frozen.sha256, &frozen.further);
+        let mut both = there.openings.iter().zip(&frozen.openings);
+        if stage.start_seed.is_some() && !is_same {
+            self.wrong(format!("the start positions of {name} are not those that its lot draws"));
+        } else if is_same && both.any(|(there, frozen)| there != frozen) {
+            self.wrong(format!("the openings of {name} are not those of its book"));
+        }
+    }
+
+    /// True if the version that began the event froze books.
+    fn freezes_books(&self) -> bool {
+        let version = self.ledger.header.as_ref().map_or("", |header| header.gate4k.as_str());
+        !version.is_empty() && !version.starts_with("0.1.")
+    }
+}
+
+/// A stage's book as it is now; none where it cannot be read, or is of several files, whose order another version may have
+/// chosen otherwise.
+fn read(stage: &Stage) -> Option<books::StageBook> {
+    books::read(stage).ok().flatten().filter(|book| book.files().len() == 1)
+}

@@ -1,0 +1,262 @@
+//! Journals whose stages were forged after they were written, with sums that fit: games that are not due, stages that were
+//! left out, decisions without a tie, and what an event is given from outside.
+
+use serde_json::{Value, json};
+
+use super::forged::{found, records};
+use super::instants::{engine, event, event_of, event_with, stage};
+use super::table::Event;
+
+use crate::trials::Test;
+
+/// A pool of three that E1 wins before E2, and their final.
+fn pool_and_final(more: &str) -> Event {
+    let stages = stage("Pool", "double-round-robins = 1", "ties = \"4k\"\npromote = 2")
+        + &stage("Final", "pairs = 1", "ties = \"4k\"");
+    event_of(3, more, &stages)
+}
+
+/// The number of the first record of a kind that is of this stage.
+fn at(records: &[Value], kind: &str, stage: usize) -> usize {
+    records.iter().position(|record| record[kind]["stage"] == stage).unwrap()
+}
+
+/// A game of two rounds before once more, in this round and by another id.
+fn again(records: &[Value], id: &str, round: u32) -> Vec<Value> {
+    let kinds = ["game-started", "ply", "game-finished"];
+    let new = id.replacen(&format!("/{}.1/", round - 2), &format!("/{round}.1/"), 1);
+    let mut game = Vec::new();
+    for record in records {
+        for kind in kinds.iter().filter(|kind| record[**kind]["id"] == id) {
+            let mut record = record.clone();
+            record[*kind]["id"] = json!(new);
+            if record[*kind].get("round").is_some() {
+                record[*kind]["round"] = json!(round);
+            }
+            game.push(record);
+        }
+    }
+    assert!(game.len() > 2, "{id} was not played");
+    game
+}
+
+fn event_over(winner: &str) -> Value {
+    json!({ "event-finished": { "winner": winner } })
+}
+
+fn games_that_are_not_due_and_stages_that_were_left_out_are_found() {
+    let event = pool_and_final("");
+    event.finish();
+    let right = records(&event);
+    let [first, second] = ["other/final/1.1/e2/e1", "other/final/2.1/e1/e2"];
+    let end = at(&right, "stage-finished", 1);
+    let pool_end = at(&right, "stage-finished", 0);
+    let insert = |records: &mut Vec<Value>, at: usize, more: Vec<Value>| {
+        records.splice(at..at, more);
+    };
+    let pool = right.iter().find_map(|record| {
+        let game = &record["game-started"];
+        (game["stage"] == 0 && game["round"] == 5).then(|| game["id"].as_str().unwrap().to_owned())
+    });
+    let pool = pool.unwrap();
+    found(
+        &event,
+        &right,
+        &[
+            (
+                &|records| {
+                    let pair = [again(records, first, 3), again(records, second, 4)].concat();
+                    insert(records, end, pair);
+                },
+                "other/final/3.1/e2/e1 is not the game that the schedule has there",
+            ),
+            (
+                &|records| insert(records, pool_end, again(records, &pool, 7)),
+                "is not the game that the schedule has there",
+            ),
+            (
+                &|records| {
+                    let game = again(records, second, 4);
+                    records.extend(game);
+                },
+                "other/final/4.1/e1/e2 is played after the end of Final",
+            ),
+            (
+                &|records| insert(records, end, again(records, second, 4)[..1].to_vec()),
+                "other/final/4.1/e1/e2 was under way when Final ended",
+            ),
+            (
+                &|records| {
+                    records.truncate(pool_end + 1);
+                    records.push(event_over("E1"));
+                },
+                "the event ended without Final",
+            ),
+            (
+                &|records| {
+                    records.remove(pool_end);
+                },
+                "Final begins, and Pool is not over",
+            ),
+            (&|records| records.push(event_over("E1")), "the event had ended before"),
+        ],
+    );
+}
+
+fn decisions_moves_and_entries_that_the_rules_do_not_take_are_found() {
+    let event = pool_and_final("history = [\"old.pgn\"]\n");
+    event.write("old.pgn", "[White \"E1\"]\n[Black \"E2\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n");
+    event.finish();
+    let right = records(&event);
+    let (end, begin) = (at(&right, "stage-finished", 1), at(&right, "stage-started", 1));
+    let decided = |records: &mut Vec<Value>, order: [&str; 2], stage: usize| {
+        let decision = json!({ "stage": stage, "order": order, "reason": "x", "at": "" });
+        records.insert(end, json!({ "decision": decision }));
+    };
+    let is = |kind: &'static str| move |record: &&mut Value| record.get(kind).is_some();
+    let receipt = right.iter().find(|record| record["receipt"]["entry"] == "E1").unwrap();
+    let receipt = receipt["receipt"].clone();
+    found(
+        &event,
+        &right,
+        &[
+            (
+                &|records| decided(records, ["E2", "E1"], 1),
+                "Final was decided between E2 and E1, where they were not tied",
+            ),
+            (&|records| decided(records, ["X", "Y"], 1), "was decided between X and Y"),
+            (&|records| decided(records, ["E2", "E3"], 0), "Pool was decided between E2 and E3"),
+            (
+                &|records| {
+                    let ply = records.iter_mut().rfind(is("ply")).unwrap();
+                    ply["ply"]["used"] = json!(3_600_000_000u64);
+                },
+                "took 3600000000 µs, and the clock allowed",
+            ),
+            (
+                &|records| {
+                    let one = records.iter_mut().find(is("receipt")).unwrap();
+                    one["receipt"]["verdict"] = json!("rejected");
+                    one["receipt"]["findings"] = json!({ "size": "fail" });
+                },
+                "E1 plays, and the gate found that it breaks rule size",
+            ),
+            (
+                &|records| {
+                    let (entry, before) = ("E1", &receipt["frozen"]);
+                    let fix = json!({
+                        "entry": entry, "reason": "x", "crashes": 2, "before": before, "receipt": receipt, "at": ""
+                    });
+                    records.insert(begin, json!({ "fix": fix }));
+                },
+                "E1 could not be fixed (rule 6.3): E1 has never crashed",
+            ),
+            (
+                &|records| {
+                    let started = records[begin]["stage-started"].as_object_mut().unwrap();
+                    started.remove("book");
+                },
+                "Final begins, and its book was not frozen",
+            ),
+            (
+                &|records| {
+                    let openings = &mut records[begin]["stage-started"]["book"]["openings"];
+                    openings[0] = json!("b1c3 b8c6");
+                },
+                "the openings of Final are not those of its book",
+            ),
+            (
+                &|records| records.retain(|record| record.get("history").is_none()),
+                "begins without the games before it",
+            ),
+            (
+                &|records| {
+                    let history = records.iter_mut().find(is("history")).unwrap();
+                    history["history"]["meetings"][0]["results"] = json!([0, 0, 1]);
+                },
+                "the games before the event are not those of its files",
+            ),
+        ],
+    );
+}
+
+fn start_positions_are_those_of_the_lot() {
+    let engines = [1, 2].map(|number| engine(number, &["chess960", "illegal@8"])).concat();
+    let more = "variant = \"chess960\"\nstart-seed = 3\nties = \"frd\"\n";
+    let lot = stage("Lot", "round-robin = { doubles = 1 }", more);
+    let event = event(&engines, "", &lot.replace("book = \"book.txt\"\n", ""));
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 0 || code == 4 && told.contains("are tied"), "{told}");
+    let right = records(&event);
+    let begin = at(&right, "stage-started", 0);
+    let forged = |key: &'static str, value: Value| {
+        move |records: &mut Vec<Value>| {
+            records[begin]["stage-started"]["book"][key] = value.clone();
+        }
+    };
+    let classical = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    found(
+        &event,
+        &right,
+        &[
+            (&forged("openings", json!([classical])), "the openings of Lot are not those of its"),
+            (
+                &forged("sha256", json!("0".repeat(64))),
+                "the start positions of Lot are not those that its lot draws",
+            ),
+        ],
+    );
+}
+
+/// White loses every game of these, so that each pair is level and the next one would decide.
+fn half_of_a_pair_that_decides_is_not_struck_out() {
+    for (format, more, place) in [
+        ("match = { pairs = 1, then = [{ pairs = 1 }] }", "ties = \"s17\"\n", "4.1"),
+        ("playoff = { spots = 1 }", "", "6.1"),
+        ("pairs = 1", "ties = \"4k\"\n", "6.1"),
+    ] {
+        let event = event_with(&[4, 4], 0, &stage("Match", format, more));
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        assert_eq!(code, 4, "{format}: {told}");
+        let last = event.finished().len();
+        let (code, told) =
+            event.ask(&["event", "annul", &format!("{last}.1"), "--reason", "a lamp"]);
+        assert!(code == 2 && told.contains("half of a pair decides nothing"), "{format}: {told}");
+        let mut right = records(&event);
+        // Nothing was played behind this game.
+        let round: u32 = place.split_once('.').unwrap().0.parse().unwrap();
+        right.retain(|record| {
+            let kinds = ["game-started", "ply", "game-finished"];
+            let late = |one: &Value| one["id"].as_str().is_some_and(|id| round_of(id) > round);
+            record.get("paused").is_none() && !kinds.iter().any(|kind| late(&record[*kind]))
+        });
+        let game = right.iter().rfind(|record| record["game-finished"]["round"] == round).unwrap();
+        let id = game["game-finished"]["id"].clone();
+        let struck = json!({ "annulled": {
+            "id": id, "stage": 0, "round": round, "game": 1, "then": "nothing", "reason": "x", "at": ""
+        } });
+        found(
+            &event,
+            &right,
+            &[(
+                &|records| records.push(struck.clone()),
+                "a game was struck out that could not be: ",
+            )],
+        );
+    }
+}
+
+/// The round in an id such as `other/match/6.1/e1/e2`.
+fn round_of(id: &str) -> u32 {
+    let place = id.split('/').nth(2).unwrap();
+    place.split_once('.').unwrap().0.parse().unwrap()
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    tests![
+        slow games_that_are_not_due_and_stages_that_were_left_out_are_found,
+        slow decisions_moves_and_entries_that_the_rules_do_not_take_are_found,
+        slow start_positions_are_those_of_the_lot,
+        slow half_of_a_pair_that_decides_is_not_struck_out,
+    ]
+}
