@@ -52,6 +52,7 @@ mod reports;
 mod run;
 mod run_streams;
 mod sandbox;
+mod sandbox_descriptors;
 mod seasons;
 mod slurm;
 mod stalled;
@@ -71,7 +72,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 46] = [
+    let modules: [fn() -> Vec<Test>; 47] = [
         handbook::tests,
         upgraded::tests,
         check_shards::tests,
@@ -91,6 +92,7 @@ fn all() -> impl Iterator<Item = Test> {
         run::tests,
         run_streams::tests,
         sandbox::tests,
+        sandbox_descriptors::tests,
         replay_question::tests,
         replayed::tests,
         debian_engines::tests,
