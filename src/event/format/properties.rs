@@ -97,13 +97,16 @@ pub(in crate::event) fn formats(seats: usize) -> Vec<Format> {
         (BracketDraw::EqualDistance, false),
         (BracketDraw::EqualDistance, true),
     ] {
-        all.push(Format::Knockout(Knockout {
+        let knockout = |bronze| Knockout {
             draw,
             pairs: vec![number(1), number(2), number(3)],
-            bronze: (seats > 3 && seats.is_multiple_of(2)).then(|| number(2)),
+            bronze,
             early,
             white_first: if early { WhiteFirst::Lower } else { WhiteFirst::Upper },
-        }));
+        };
+        let third = Format::Knockout(knockout(Some(number(2))));
+        let has_third = seats.is_multiple_of(2) && third.refusal(seats).is_none();
+        all.push(if has_third { third } else { Format::Knockout(knockout(None)) });
     }
     if seats == 32 {
         all.push(Format::Knockout(Knockout {
