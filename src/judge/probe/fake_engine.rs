@@ -97,14 +97,16 @@ pub(crate) struct PuppetView<'a> {
 }
 
 type Play = dyn Fn(PuppetView<'_>) -> PuppetAct + Send + Sync;
+/// Tells by the lines before it.
+type AfterLines = dyn Fn(&[String]) -> bool + Send + Sync;
 
 /// A launcher whose engines are threads; well-behaved but for what the settings say.
 pub(crate) struct Puppets {
     play: Arc<Play>,
     greeting: String,
     starts: Arc<dyn Fn(&StartPlan) -> bool + Send + Sync>,
-    deaf_to_quit: Arc<dyn Fn(&[String]) -> bool + Send + Sync>,
-    dies_at_newgame: Arc<dyn Fn(&[String]) -> bool + Send + Sync>,
+    deaf_to_quit: Arc<AfterLines>,
+    dies_at_newgame: Arc<AfterLines>,
     busy: f64,
     lingers: Duration,
     refused: Vec<Refusal>,
@@ -236,8 +238,8 @@ impl Launcher for Puppets {
 struct Puppet<'a> {
     play: &'a Play,
     greeting: &'a str,
-    deaf_to_quit: &'a (dyn Fn(&[String]) -> bool + Send + Sync),
-    dies_at_newgame: &'a (dyn Fn(&[String]) -> bool + Send + Sync),
+    deaf_to_quit: &'a AfterLines,
+    dies_at_newgame: &'a AfterLines,
     cut: &'a AtomicBool,
 }
 
