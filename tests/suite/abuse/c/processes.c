@@ -120,10 +120,10 @@ static int take(size_t bytes) {
     return 1;
 }
 /* The test gives 96 MiB; address space beyond it is fine, use is not. */
-ATTACK(memory_one) { if (!take(400u << 20)) return 0; sleep(2); return 1; }
+ATTACK(memory_one) { if (!take(400u << 20)) return 0; sleep(6); return 1; }
 ATTACK(memory_many) {
-    for (int i = 0; i < 10; i++) if (fork() == 0) { take(40u << 20); sleep(2); _exit(0); }
-    sleep(2);
+    for (int i = 0; i < 10; i++) if (fork() == 0) { take(40u << 20); sleep(6); _exit(0); }
+    sleep(6);
     while (wait(0) > 0) {}
     return 1;
 }
@@ -132,7 +132,7 @@ ATTACK(memory_file) {
     static char block[1 << 20];
     memset(block, 1, sizeof block);
     for (int i = 0; i < 400; i++) if (write(fd, block, sizeof block) < 0) return 0;
-    sleep(3);
+    sleep(6);
     return 1;
 }
 ATTACK(memory_reserved) {
