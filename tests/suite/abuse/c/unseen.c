@@ -249,7 +249,7 @@ static void clear_long_path(void) {
 }
 /* A process that shares our descriptors is killed in the middle of its open, by itself; 1 if the descriptor is there then. */
 static int killed_in_open(int next) {
-    for (long tries = 0; tries < 12; tries++) {
+    for (long tries = 0; tries < 20; tries++) {
         pid_t child = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
         if (child == 0) {
             struct sigevent kill = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
