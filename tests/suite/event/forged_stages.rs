@@ -21,6 +21,13 @@ fn at(records: &[Value], kind: &str, stage: usize) -> usize {
     records.iter().position(|record| record[kind]["stage"] == stage).unwrap()
 }
 
+/// The id of the first game of a round of a stage.
+fn id_of(records: &[Value], stage: usize, round: u32) -> String {
+    let mut started = records.iter().map(|record| &record["game-started"]);
+    let game = started.find(|game| game["stage"] == stage && game["round"] == round).unwrap();
+    game["id"].as_str().unwrap().to_owned()
+}
+
 /// A game of two rounds before once more, in this round and by another id.
 fn again(records: &[Value], id: &str, round: u32) -> Vec<Value> {
     let kinds = ["game-started", "ply", "game-finished"];
@@ -48,17 +55,21 @@ fn games_that_are_not_due_and_stages_that_were_left_out_are_found() {
     let event = pool_and_final("");
     event.finish();
     let right = records(&event);
-    let [first, second] = ["other/final/1.1/e2/e1", "other/final/2.1/e1/e2"];
+    let [first, second] = [1, 2].map(|round| id_of(&right, 1, round));
+    let (first, second) = (first.as_str(), second.as_str());
+    let third = first.replacen("/1.1/", "/3.1/", 1);
+    let fourth = second.replacen("/2.1/", "/4.1/", 1);
     let end = at(&right, "stage-finished", 1);
     let pool_end = at(&right, "stage-finished", 0);
     let insert = |records: &mut Vec<Value>, at: usize, more: Vec<Value>| {
         records.splice(at..at, more);
     };
-    let pool = right.iter().find_map(|record| {
-        let game = &record["game-started"];
-        (game["stage"] == 0 && game["round"] == 5).then(|| game["id"].as_str().unwrap().to_owned())
-    });
-    let pool = pool.unwrap();
+    let pool = id_of(&right, 0, 5);
+    let [not_due, after, open] = [
+        format!("{third} is not the game that the schedule has there"),
+        format!("{fourth} is played after the end of Final"),
+        format!("{fourth} was under way when Final ended"),
+    ];
     found(
         &event,
         &right,
@@ -68,7 +79,7 @@ fn games_that_are_not_due_and_stages_that_were_left_out_are_found() {
                     let pair = [again(records, first, 3), again(records, second, 4)].concat();
                     insert(records, end, pair);
                 },
-                "other/final/3.1/e2/e1 is not the game that the schedule has there",
+                &not_due,
             ),
             (
                 &|records| insert(records, pool_end, again(records, &pool, 7)),
@@ -79,12 +90,9 @@ fn games_that_are_not_due_and_stages_that_were_left_out_are_found() {
                     let game = again(records, second, 4);
                     records.extend(game);
                 },
-                "other/final/4.1/e1/e2 is played after the end of Final",
+                &after,
             ),
-            (
-                &|records| insert(records, end, again(records, second, 4)[..1].to_vec()),
-                "other/final/4.1/e1/e2 was under way when Final ended",
-            ),
+            (&|records| insert(records, end, again(records, second, 4)[..1].to_vec()), &open),
             (
                 &|records| {
                     records.truncate(pool_end + 1);
