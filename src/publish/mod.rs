@@ -188,7 +188,11 @@ impl PublisherThread {
                     self.failures = self.failures.saturating_add(1);
                     let is_hopeless = failure.hope == RetryValue::None;
                     let lasts = is_hopeless || self.failures >= self.place.patience();
-                    let is_new = self.told.len() < REASONS && !self.told.contains(&failure.words);
+                    // The reasons of a patient place pass, and are told as one.
+                    let is_another = self.place.patience() == 1
+                        && self.told.len() < REASONS
+                        && !self.told.contains(&failure.words);
+                    let is_new = self.told.is_empty() || is_another;
                     if lasts && is_new {
                         self.told.insert(failure.words.clone());
                         (self.say)(&format!(

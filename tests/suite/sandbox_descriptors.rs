@@ -8,7 +8,6 @@ use gate4k::policy::decide::Strictness;
 use gate4k::sandbox::plan::{Audit, Launcher, Staging, StartPlan};
 use nix::sys::resource::{Resource as Limit, getrlimit, setrlimit};
 
-use crate::needs::Need;
 use crate::sandbox::{run_in, sandbox};
 use crate::trials::Test;
 
