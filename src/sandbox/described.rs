@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::model::evidence::{Exec, ProgramClass};
 use crate::model::text::escape;
+use crate::sandbox::inspect::descriptors::HeldFile;
 use crate::sandbox::inspect::files::Sums;
-use crate::sandbox::inspect::room::HeldFile;
 use crate::sandbox::plan::{Programs, SeenProgram};
 use crate::sandbox::trace::record::RawExec;
 

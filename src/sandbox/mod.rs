@@ -24,7 +24,7 @@ pub(crate) use child_setup::HostSettings;
 pub(crate) use fs::devices;
 pub(crate) use fs::guardian::waiting_shell;
 pub(crate) use fs::landlock::Grants;
-pub(crate) use inspect::room::patiently;
+pub(crate) use inspect::descriptors::patiently;
 pub(crate) use limits::cpu;
 pub use probe::capability;
 pub(crate) use probe::timing;

@@ -18,8 +18,8 @@ use crate::model::evidence::Product;
 use crate::model::text::hex;
 use crate::model::units::Bytes;
 use crate::sandbox::fs::root::WORKSPACE;
+use crate::sandbox::inspect::descriptors::patiently;
 use crate::sandbox::inspect::process;
-use crate::sandbox::inspect::room::patiently;
 
 /// The mark by which the entry's own files are told from the host's.
 #[derive(Debug)]

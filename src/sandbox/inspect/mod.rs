@@ -6,11 +6,11 @@
 //! every read has a bound on its bytes. A test below looks for other places that open such paths.
 
 pub(in crate::sandbox) mod closed_files;
+pub(crate) mod descriptors;
 pub(in crate::sandbox) mod files;
 pub(in crate::sandbox) mod image;
 pub(in crate::sandbox) mod process;
 pub(in crate::sandbox) mod residue;
-pub(crate) mod room;
 
 #[cfg(test)]
 mod tests {

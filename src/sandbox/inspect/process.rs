@@ -14,7 +14,7 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
-use crate::sandbox::inspect::room::patiently;
+use crate::sandbox::inspect::descriptors::patiently;
 
 /// The most that is read of a file of /proc: maps of a process with thousands of mappings.
 const MOST: u64 = 16 << 20;

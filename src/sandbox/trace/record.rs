@@ -8,7 +8,7 @@ use crate::model::evidence::{
     Denial, ExecOutcome, ExitHow, FatalSignal, FileAccess, Opener, Refusal,
 };
 use crate::model::units::Bytes;
-use crate::sandbox::inspect::room::HeldFile;
+use crate::sandbox::inspect::descriptors::HeldFile;
 use crate::sandbox::plan::SeenProgram;
 
 /// Bounds of the record of one run. An entry that repeats itself only loses detail; room that one kind of event

@@ -23,7 +23,7 @@ fn within<T>(patience: Duration, mut open: impl FnMut() -> io::Result<T>) -> io:
     let until = Instant::now() + patience;
     loop {
         match open() {
-            Err(error) if is_want_of_room(&error) && Instant::now() < until => {
+            Err(error) if lacks_descriptors(&error) && Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(10));
             }
             other => return other,
@@ -31,7 +31,7 @@ fn within<T>(patience: Duration, mut open: impl FnMut() -> io::Result<T>) -> io:
     }
 }
 
-fn is_want_of_room(error: &io::Error) -> bool {
+fn lacks_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM))
 }
 
