@@ -22,7 +22,7 @@ use crate::judge::{CopyOf, Judge};
 use crate::model::entry_report::{EntryReport, RunSummary};
 use crate::model::evidence::EndHow;
 use crate::model::exit::Exit;
-use crate::model::rule::{RuleId, RuleKind};
+use crate::model::rule::RuleId;
 use crate::model::text::{shell_word, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
@@ -156,7 +156,7 @@ fn may_build(program: &str) -> Result<(), String> {
 /// nothing else can be said; one that spoke, or was waited for in vain, was unpacked.
 fn could_be_the_packing(report: &EntryReport) -> bool {
     let broken = |status| matches!(status, Status::Fail | Status::Undecided);
-    let gates = report.findings.iter().filter(|found| found.rule.rule().kind == RuleKind::Gate);
+    let gates = report.findings.iter().filter(|found| found.rule.is_gate());
     let mut rules = gates.filter(|found| broken(found.status)).map(|found| found.rule);
     let ended = |run: &RunSummary| matches!(run.ending.how, EndHow::ByItself | EndHow::NotStarted);
     let fell = report.startup.uciok.is_none() && report.runs.first().is_none_or(ended);

@@ -21,7 +21,7 @@ use crate::judge::settings::Settings;
 use crate::judge::{CopyOf, Judge};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
-use crate::model::rule::{RuleId, RuleKind};
+use crate::model::rule::RuleId;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 use crate::pack::hint::Hint;
@@ -120,7 +120,7 @@ fn worse(before: &EntryReport, after: &EntryReport) -> Vec<RuleId> {
     let is_kept = |status| matches!(status, Status::Pass | Status::Advice);
     let was_kept =
         |rule: RuleId| before.findings.iter().any(|one| one.rule == rule && is_kept(one.status));
-    let gates = after.findings.iter().filter(|one| one.rule.rule().kind == RuleKind::Gate);
+    let gates = after.findings.iter().filter(|one| one.rule.is_gate());
     let (skipped, broken): (Vec<&Finding>, Vec<&Finding>) = gates
         .filter(|one| !is_kept(one.status) && was_kept(one.rule))
         .partition(|one| one.status == Status::Skipped);

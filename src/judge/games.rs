@@ -14,7 +14,7 @@ use crate::judge::probe::games::{Contender, GamesPlan};
 use crate::model::evidence::{
     Evidence, GameEnd, GamesEvidence, PlayedGame, PlayedGames, Purpose, Shell,
 };
-use crate::model::rule::{RuleId, RuleKind};
+use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 use crate::submission::Submission;
 
@@ -120,7 +120,7 @@ fn all_faults_held(played: &PlayedGames) -> bool {
 /// play.
 pub(super) fn before_games(findings: &[Finding]) -> Option<RuleId> {
     let bars = |finding: &&Finding| match finding.status {
-        Status::Fail => finding.rule.rule().kind == RuleKind::Gate,
+        Status::Fail => finding.rule.is_gate(),
         Status::Undecided | Status::Skipped => {
             rules::judged(finding.rule).is_some_and(|rule| rule.before_games)
         }

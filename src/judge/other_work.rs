@@ -14,7 +14,7 @@ use super::rules::{self, CausedByLoad};
 use super::support::{came_again, excuse};
 use crate::model::entry_report::EntryReport;
 use crate::model::evidence::{AskedAgain, GameEnd, GameFault, PartOfTime, PlayedGame};
-use crate::model::rule::{RuleId, RuleKind};
+use crate::model::rule::RuleId;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 
@@ -99,7 +99,7 @@ fn judged_on(
 
 /// True if an entry missed something that it might have reached on a quiet host, and nothing else speaks against it.
 pub(crate) fn may_be_caused_by_load(report: &EntryReport) -> bool {
-    let gates = || report.findings.iter().filter(|found| found.rule.rule().kind == RuleKind::Gate);
+    let gates = || report.findings.iter().filter(|found| found.rule.is_gate());
     report.circumstances.judged.is_none()
         && report.verdict != Verdict::Accepted
         && !report.runs.is_empty()
@@ -145,7 +145,7 @@ fn leave_open(report: &mut EntryReport, work: OtherWork) {
     let OtherWork { taken, processors, from, until } = work;
     let (from, until) = (from.as_secs(), until.as_secs());
     for found in &mut report.findings {
-        if found.status == Status::Fail && found.rule.rule().kind == RuleKind::Gate {
+        if found.status == Status::Fail && found.rule.is_gate() {
             found.status = Status::Undecided;
             let busy = format!(
                 "the host was too busy to tell (other work took {taken:.1} of its {processors:.0} processors from \

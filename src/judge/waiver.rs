@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize, Serializer};
 use toml::Spanned;
 
-use crate::model::rule::{RULES, RuleId, RuleKind};
+use crate::model::rule::{RULES, RuleId};
 use crate::model::source_place::{SourcePlace, TextMistake, known};
 use crate::model::text::{escape, shown};
 
@@ -86,7 +86,7 @@ impl RawWaiver {
     pub(crate) fn verified(self, text: &str, path: &Path) -> Result<Waiver, TextMistake> {
         let rules = RULES.iter().map(|rule| rule.name);
         let rule: RuleId = known(&self.rule, "rule", rules, |word| word.parse().ok())?;
-        if rule.rule().kind != RuleKind::Gate {
+        if !rule.is_gate() {
             return Err((
                 self.rule.span(),
                 format!("{rule} never rejects, so nothing can be waived"),

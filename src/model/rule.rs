@@ -88,6 +88,11 @@ impl RuleId {
         &RULES[self as usize]
     }
 
+    /// True if the rule can reject.
+    pub(crate) fn is_gate(self) -> bool {
+        self.rule().kind == RuleKind::Gate
+    }
+
     /// The id as written in reports.
     pub fn name(self) -> &'static str {
         self.rule().name

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::rule::{RuleId, RuleKind};
+use crate::model::rule::RuleId;
 
 /// The outcome of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
@@ -152,16 +152,15 @@ impl Verdict {
 
     /// The same, by the rules and their statuses alone.
     pub(crate) fn by(found: impl Iterator<Item = (RuleId, Status)>) -> Verdict {
-        found.filter(|(rule, _)| rule.rule().kind == RuleKind::Gate).fold(
-            Verdict::Accepted,
-            |verdict, (_, status)| match status {
+        found.filter(|(rule, _)| rule.is_gate()).fold(Verdict::Accepted, |verdict, (_, status)| {
+            match status {
                 Status::Fail => Verdict::Rejected,
                 Status::Undecided | Status::Skipped if verdict == Verdict::Accepted => {
                     Verdict::Undecided
                 }
                 _ => verdict,
-            },
-        )
+            }
+        })
     }
 
     /// The word used in every report.

@@ -12,7 +12,6 @@ use super::size;
 use super::text::{clean, put};
 use super::weight::{FindingWeight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport};
-use crate::model::rule::RuleKind;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict, WAIVED};
 use crate::model::words::counted;
@@ -118,7 +117,7 @@ fn header(page: &mut String, report: &EntryReport, layout: PageLayout) {
         report
             .findings
             .iter()
-            .filter(|found| found.rule.rule().kind == RuleKind::Gate)
+            .filter(|found| found.rule.is_gate())
             .filter(|found| statuses.contains(&found.status))
             .map(|found| found.rule.name())
             .collect::<Vec<_>>()

@@ -2,7 +2,6 @@
 
 use super::text::clean;
 use crate::model::entry_report::EntryReport;
-use crate::model::rule::RuleKind;
 use crate::model::verdict::{Finding, LEFT_OUT, Status, Verdict, WAIVED};
 
 /// The weight of a finding.
@@ -24,7 +23,7 @@ impl FindingWeight {
     /// As [`Verdict::of`](crate::model::verdict::Verdict::of) takes it; a rule that only advises never weighs more
     /// than a remark.
     pub(crate) fn of(finding: &Finding) -> FindingWeight {
-        let gate = finding.rule.rule().kind == RuleKind::Gate;
+        let gate = finding.rule.is_gate();
         match finding.status {
             Status::Pass => FindingWeight::Kept,
             Status::Skipped => FindingWeight::NotTried,
