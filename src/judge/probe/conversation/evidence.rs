@@ -109,8 +109,8 @@ impl std::fmt::Debug for Inner {
     }
 }
 
-/// The end of a question: a reply, or the answer that stands for its lack.
-pub(super) type Heard = Result<(Instant, Vec<u8>, Reply), Answer>;
+/// A reply with its moment and its line.
+pub(super) type Heard = (Instant, Vec<u8>, Reply);
 
 /// The least time in which an opponent on a clock of the event has moved.
 const OPPONENT: Duration = Duration::from_millis(50);
@@ -179,19 +179,19 @@ impl Inner {
         Ok(sent)
     }
 
-    /// Reads until a reply comes, without a word on why it does not by then.
+    /// Reads until `wanted` accepts a reply, without a word on why it does not by then. (Nobody raises the stop of a conversation.)
     pub(super) fn listen(
         &mut self,
         until: Instant,
-        wanted: &Reply,
-    ) -> Result<Option<Instant>, Answer> {
+        wanted: impl Fn(&Reply) -> bool,
+    ) -> Result<Option<Heard>, Answer> {
         loop {
             match self.wire.line(until) {
                 Ok((at, line)) => {
                     let bytes = line.to_vec();
                     let reply = parse(&bytes);
-                    if reply == *wanted {
-                        return Ok(Some(at));
+                    if wanted(&reply) {
+                        return Ok(Some((at, bytes, reply)));
                     }
                     self.learn(reply, &bytes);
                 }
@@ -202,32 +202,28 @@ impl Inner {
         }
     }
 
-    /// Reads until `wanted` accepts a reply.
-    pub(super) fn hear(&mut self, deadline: Instant, wanted: impl Fn(&Reply) -> bool) -> Heard {
+    /// Reads until `wanted` accepts a reply; the answer that stands for its lack where none comes.
+    pub(super) fn hear(
+        &mut self,
+        deadline: Instant,
+        wanted: impl Fn(&Reply) -> bool,
+    ) -> Result<Heard, Answer> {
         let mut stall = StallDetector::new(Instant::now(), deadline);
         loop {
-            match self.wire.line(stall.until()) {
-                Ok((at, line)) => {
-                    let bytes = line.to_vec();
-                    let reply = parse(&bytes);
-                    if wanted(&reply) {
-                        return Ok((at, bytes, reply));
-                    }
-                    self.learn(reply, &bytes);
-                }
-                Err(Silence::Timeout) if !stall.is_over() => stall.look(&*self.confined),
-                Err(Silence::Timeout | Silence::Stopped) => {
-                    self.only_waited = stall.only_waited(&*self.confined);
-                    if self.run.readyok.is_none() {
-                        self.still_taking = stall.still_takes_memory(&*self.confined);
-                    }
-                    self.note_processes();
-                    return Err(Answer::Timeout);
-                }
-                Err(Silence::Gone) => return Err(self.ended()),
-                Err(Silence::Flood(bytes)) => return Err(Answer::Flood(bytes)),
+            if let Some(heard) = self.listen(stall.until(), &wanted)? {
+                return Ok(heard);
             }
+            if stall.is_over() {
+                break;
+            }
+            stall.look(&*self.confined);
         }
+        self.only_waited = stall.only_waited(&*self.confined);
+        if self.run.readyok.is_none() {
+            self.still_taking = stall.still_takes_memory(&*self.confined);
+        }
+        self.note_processes();
+        Err(Answer::Timeout)
     }
 
     pub(super) fn learn(&mut self, reply: Reply, line: &[u8]) {

@@ -88,19 +88,20 @@ impl Session<Started> {
         asleep: Duration,
     ) -> Result<Session<Identified>, StartSilence> {
         let limits = self.inner.limits;
+        let is_uciok = |reply: &Reply| *reply == Reply::UciOk;
         let until = self.inner.started + WATCHED.min(limits.startup / 3);
         let asked = Instant::now();
         let mut heard = self.inner.say(&[&UciCommand::Uci.to_string()]).map(|_| None);
         let mut asleep_since = None;
         while matches!(heard, Ok(None)) && Instant::now() < until {
-            heard = self.inner.listen(Instant::now() + LOOK, &Reply::UciOk);
+            heard = self.inner.listen(Instant::now() + LOOK, is_uciok);
             if self.inner.wire.has_spoken() || !self.inner.confined.waits_for_input() {
                 asleep_since = None;
                 continue;
             }
             if asleep_since.get_or_insert_with(Instant::now).elapsed() >= asleep {
                 self.inner.wire.close_input();
-                let at_end = self.inner.listen(Instant::now() + AT_END, &Reply::UciOk);
+                let at_end = self.inner.listen(Instant::now() + AT_END, is_uciok);
                 if !matches!(at_end, Ok(Some(_))) {
                     return Err(StartSilence::Deaf);
                 }
@@ -108,17 +109,13 @@ impl Session<Started> {
             }
         }
         let heard = match heard {
-            Ok(Some(at)) => Ok(at),
+            Ok(Some(heard)) => Ok(heard),
             // An engine that has begun to talk, or still computes, is waited for as ever.
-            Ok(None) => {
-                let deadline = self.inner.started + limits.startup;
-                let heard = self.inner.hear(deadline, |reply| *reply == Reply::UciOk);
-                heard.map(|(at, ..)| at)
-            }
+            Ok(None) => self.inner.hear(self.inner.started + limits.startup, is_uciok),
             Err(answer) => Err(answer),
         };
         match heard {
-            Ok(at) => {
+            Ok((at, ..)) => {
                 self.inner.record(Question::Uci, asked, at, Answer::Done);
                 self.inner.run.uciok = Some(self.inner.since_start(at));
                 Ok(self.becomes())
