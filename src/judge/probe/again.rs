@@ -12,7 +12,6 @@ use super::list::{Item, ask_all};
 use super::{Bench, LEAST_CLOCK, MINUTE_CLOCK, ProbeOutcome, SMALL_CLOCK};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::support::runs;
 use crate::model::evidence::{Answer, Ask, GoQuestion, Purpose, Question, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -58,23 +57,17 @@ pub(super) struct FailedSearch {
 /// The first failure in a conversation, where a search may be behind it, and a clock behind that.
 pub(super) fn failed(asks: &[Ask]) -> Option<FailedSearch> {
     let at = asks.iter().position(|ask| !ask.answer.is_good() && !ask.was_cut())?;
-    let search = |ask: &Ask| match &ask.question {
-        Question::Go(go) => Some(go.clone()),
-        _ => None,
-    };
     let (before, from) = asks.split_at(at);
-    if let Answer::Illegal { why, .. } = &from.first()?.answer
+    let failed = from.first()?;
+    if let Answer::Illegal { why, .. } = &failed.answer
         && why.is_a_way_of_writing()
     {
         return None;
     }
-    match from.first()?.question {
-        Question::Go(_) => {
-            let search = search(from.first()?)?;
-            Some(FailedSearch { search, afterwards: false })
-        }
+    match &failed.question {
+        Question::Go(search) => Some(FailedSearch { search: search.clone(), afterwards: false }),
         Question::IsReady | Question::NewGame => {
-            let search = before.iter().rev().find_map(search)?;
+            let search = before.iter().rev().find_map(Ask::search)?.clone();
             Some(FailedSearch { search, afterwards: true })
         }
         Question::Uci | Question::Quit | Question::EndOfInput => None,
@@ -102,7 +95,7 @@ pub(super) fn answered_on(
         let asked = ask_all(bench, &items)?;
         let asks = || asked.iter().flat_map(|run| &run.asks);
         let bad = asks().find(|ask| ask.question != Question::Quit && !ask.answer.is_good());
-        let good = bad.is_none() && asks().any(runs::is_search);
+        let good = bad.is_none() && asks().any(Ask::is_search);
         // One that sleeps is not woken by more time.
         let asleep = bad.is_some_and(|ask| ask.answer == Answer::Timeout)
             && asked.iter().all(|run| !run.strained);

@@ -44,7 +44,7 @@ pub(super) fn set_aside(bench: &Bench<'_>, found: &mut Vec<Run>) -> Result<(), S
 /// True if the end can reject, went wrong, and comes after a search on a clock that no event produces.
 fn is_doubtful(run: &Run, limits: &Limits) -> bool {
     run.purpose.can_reject()
-        && runs::searches(run).any(|(_, _, go)| go.left.is_some_and(|left| left < LEAST_LEFT))
+        && runs::searches(run).any(|search| search.go.left.is_some_and(|left| left < LEAST_LEFT))
         && runs::was_told_to_quit(run)
         && ends_badly(run, limits)
 }

@@ -14,8 +14,7 @@ use super::{Bench, EVENT_CLOCK};
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session};
 use crate::judge::support::positions;
-use crate::judge::support::runs::is_search;
-use crate::model::evidence::{Ask, Purpose, Question, Run};
+use crate::model::evidence::{Ask, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// Hardly anything left and no increment: what comes back is the engine's floor.
@@ -40,7 +39,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
         on_the_events(Color::White, whole(bench)),
     ];
     let mut runs = ask_all(bench, &items)?;
-    let after_others = |run: &&mut Run| run.asks.iter().filter(|ask| is_search(ask)).count() > 1;
+    let after_others = |run: &&mut Run| run.asks.iter().filter(|ask| ask.is_search()).count() > 1;
     let asked = runs.iter().flat_map(|run| &run.asks).any(is_on_the_events);
     let mut after_others = runs.iter_mut().filter(after_others);
     let failed = after_others.find(|run| run.asks.iter().any(failed_on_the_events));
@@ -62,7 +61,7 @@ pub(super) fn event_alone(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
 }
 
 fn is_on_the_events(ask: &Ask) -> bool {
-    matches!(&ask.question, Question::Go(go) if go.position == THE_EVENTS)
+    ask.search().is_some_and(|go| go.position == THE_EVENTS)
 }
 
 fn failed_on_the_events(ask: &Ask) -> bool {

@@ -7,7 +7,7 @@ use super::{Bench, ProbeOutcome, again};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::positions;
-use crate::model::evidence::{Answer, LONG_GAME, Purpose, Question, Run};
+use crate::model::evidence::{Answer, Ask, LONG_GAME, Purpose, Run};
 use crate::model::units::Ply;
 use crate::sandbox::plan::SandboxError;
 
@@ -61,13 +61,10 @@ pub(super) fn after_a_resignation(
     go: Go,
     outcome: &mut ProbeOutcome,
 ) -> Result<(), SandboxError> {
-    let resigned = |run: &Run| {
-        run.asks.iter().any(|ask| match &ask.question {
-            Question::Go(search) => search.plies == LONG_GAME && ask.answer == Answer::Resigned,
-            _ => false,
-        })
+    let resigned = |ask: &Ask| {
+        ask.answer == Answer::Resigned && ask.search().is_some_and(|go| go.plies == LONG_GAME)
     };
-    if outcome.runs.iter().any(resigned) {
+    if outcome.runs.iter().flat_map(|run| &run.asks).any(resigned) {
         let before = positions::before_the_long_games_end();
         outcome.runs.extend(ask(bench, &before, go, None)?);
     }
@@ -76,7 +73,7 @@ pub(super) fn after_a_resignation(
 
 /// The time that a legal move took, where one came.
 fn legal(run: &Run) -> Option<Duration> {
-    let mut legal = run.asks.iter().filter(|ask| matches!(ask.answer, Answer::Legal(_)));
+    let mut legal = run.asks.iter().filter(|ask| ask.moved());
     legal.next().map(|ask| ask.took)
 }
 

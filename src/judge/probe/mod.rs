@@ -31,7 +31,7 @@ use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Session, Started};
 use crate::judge::probe::games::early_start::EarlyProcess;
 use crate::judge::probe::positions::PositionShare;
-use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Question, Run, Shell};
+use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Run, Shell};
 use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 use main_run::MainRun;
@@ -289,8 +289,7 @@ fn all_after(
         early = early.or(outcome.early);
     }
     let first_trouble = runs.first().and_then(|run| run.asks.iter().find(|a| !a.answer.is_good()));
-    let only_the_clock =
-        first_trouble.is_some_and(|ask| matches!(ask.question, Question::Go(_))) && !facts.plays;
+    let only_the_clock = first_trouble.is_some_and(Ask::is_search) && !facts.plays;
     if only_the_clock && shown.go_bare == Some(true) {
         // The rule asks for one of the two forms of `go`. A fault with the other is no failure, and the
         // start and end of this run were seen again without it.
@@ -448,7 +447,7 @@ fn idle_probe(
 }
 
 fn searched_well(ask: &Ask) -> bool {
-    matches!(ask.question, Question::Go(_)) && ask.answer.is_good()
+    ask.is_search() && ask.answer.is_good()
 }
 
 /// The probes that run beside each other, the longest first: those that can reject.

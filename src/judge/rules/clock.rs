@@ -143,7 +143,7 @@ fn floor(samples: &[Sample]) -> Option<Duration> {
 /// The searches of the clock's run; where there is none, those of the measured run.
 fn samples(evidence: &Evidence) -> Vec<Sample> {
     let of = |run: &Run| -> Vec<Sample> {
-        runs::searches(run).filter_map(|(_, ask, go)| sample(ask, go)).collect()
+        runs::searches(run).filter_map(|search| sample(search.ask, search.go)).collect()
     };
     let mut samples: Vec<Sample> = evidence.of(Purpose::Clock).flat_map(of).collect();
     if samples.is_empty() {

@@ -238,7 +238,7 @@ fn program_read(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> Option<Host
         return None;
     }
     let program = policy.program_at(&open.path)?;
-    let reader = open.by.and_then(|index| run.execs.get(index));
+    let reader = run.exec(open.by);
     // It may have been asked for by another path (/sbin is a link).
     let runs_it = reader.is_some_and(|exec| {
         base_name(&exec.asked) == base_name(&open.path)

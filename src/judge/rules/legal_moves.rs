@@ -5,6 +5,7 @@ use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{came_again, excuse, one_answer, positions, runs, wording};
 use serde_json::{Value, json};
 
@@ -21,15 +22,6 @@ const SLOW: Duration = Duration::from_secs(30);
 /// The number of offences that are written out.
 const SHOWN: usize = 5;
 
-/// A search and where it stands in its run.
-#[derive(Clone, Copy)]
-struct SearchInRun<'a> {
-    run: &'a Run,
-    index: usize,
-    ask: &'a Ask,
-    go: &'a GoQuestion,
-}
-
 /// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
@@ -44,11 +36,7 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 
 /// Judges every search of the runs that count, and names deaths in the middle of a game.
 fn judge(evidence: &Evidence) -> Finding {
-    let all: Vec<SearchInRun> = runs::gate_runs(evidence)
-        .flat_map(|run| {
-            runs::searches(run).map(move |(index, ask, go)| SearchInRun { run, index, ask, go })
-        })
-        .collect();
+    let all: Vec<SearchInRun> = runs::gate_runs(evidence).flat_map(runs::searches).collect();
     if all.is_empty() {
         return one_answer::not_asked(RULE, evidence, "go");
     }
@@ -77,7 +65,7 @@ impl<'a> Searches<'a> {
         let is_illegal = |s: &SearchInRun| matches!(s.ask.answer, Answer::Illegal { .. });
         let is_of_long_game = |s: &SearchInRun| matches!(s.run.purpose, Purpose::LongGame(_));
         Searches {
-            legal: pick(&all, |s| matches!(s.ask.answer, Answer::Legal(_))).len(),
+            legal: all.iter().filter(|s| s.ask.moved()).count(),
             illegal: pick(&all, |s| is_illegal(s) && !is_no_fault(s)),
             dead: pick(&all, |s| !answered(s.ask) && !is_no_fault(s) && !is_of_long_game(s)),
             resigned: pick(&all, |s| s.ask.answer == Answer::Resigned),
@@ -114,9 +102,13 @@ impl<'a> Searches<'a> {
             finding.details.push(other.summary);
             finding.details.extend(other.details);
         }
-        finding.details.extend(again(evidence, search.go));
+        // The same question on the clocks of the event.
+        finding.details.extend(runs::again(evidence, search.go).map(|again| {
+            let words = runs::answer_words(again.ask, again.run);
+            format!("again in a fresh process, `{}`: {words}", again.go.go)
+        }));
         let mut faults = self.illegal.iter().chain(&self.dead);
-        let came_again = faults.any(|s| came_again::came_again(evidence, s.run, s.ask, s.go));
+        let came_again = faults.any(|s| came_again::came_again(evidence, s));
         let finding = came_again::noted(finding, came_again);
         let finding = finding.with("commands", runs::commands_upto(search.run, search.index));
         Some(self.figures(excuse::excused(finding, excuse::refusal(search.run, &evidence.host))))
@@ -175,9 +167,7 @@ fn is_no_fault(search: &SearchInRun) -> bool {
 fn weak(evidence: &Evidence) -> Option<SearchInRun<'_>> {
     let small = |run: &&Run| matches!(run.purpose, Purpose::SmallClock | Purpose::Clock);
     let slow = |s: &SearchInRun| s.run.purpose == Purpose::Clock && s.ask.answer == Answer::Timeout;
-    let failed = evidence.runs.iter().filter(small).flat_map(|run| {
-        runs::searches(run).map(move |(index, ask, go)| SearchInRun { run, index, ask, go })
-    });
+    let failed = evidence.runs.iter().filter(small).flat_map(runs::searches);
     let failed = failed.filter(|s| !s.ask.answer.is_good() && !s.ask.was_cut() && !slow(s));
     failed.max_by_key(|s| (s.run.purpose == Purpose::SmallClock, s.go.left))
 }
@@ -186,8 +176,8 @@ fn weak(evidence: &Evidence) -> Option<SearchInRun<'_>> {
 fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> Finding {
     let went_well = runs::gate_runs(evidence).flat_map(runs::searches);
     let bound = went_well
-        .filter(|(_, ask, go)| ask.answer.is_good() && go.left > weak.go.left)
-        .filter_map(|(_, _, go)| go.left)
+        .filter(|s| s.ask.answer.is_good() && s.go.left > weak.go.left)
+        .filter_map(|s| s.go.left)
         .min();
     let below = match bound {
         Some(left) => format!(" below {}", wording::secs(left)),
@@ -221,25 +211,13 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
 
 /// True if its answer is the one to the search before, word for word.
 fn says_again(search: &SearchInRun<'_>) -> bool {
-    let before = search.run.asks.iter().take(search.index).rev().find(|ask| runs::is_search(ask));
+    let before = search.run.asks.iter().take(search.index).rev().find(|ask| ask.is_search());
     match (&search.ask.answer, before.map(|ask| &ask.answer)) {
         (Answer::Illegal { line, .. }, Some(Answer::Legal(before))) => {
             line.split_ascii_whitespace().nth(1) == Some(before.as_str())
         }
         _ => false,
     }
-}
-
-/// The same question on the clocks of the event, as it was asked again.
-fn again(evidence: &Evidence, go: &GoQuestion) -> Vec<String> {
-    let asked = evidence
-        .of(Purpose::Again)
-        .flat_map(|run| runs::searches(run).map(move |(_, ask, again)| (run, ask, again)));
-    let same = asked.filter(|(_, _, again)| again.command == go.command);
-    same.map(|(run, ask, again)| {
-        format!("again in a fresh process, `{}`: {}", again.go, runs::answer_words(ask, run))
-    })
-    .collect()
 }
 
 /// The accusation to lead with: one from a run to which the kernel refused nothing, if there is one.
@@ -490,7 +468,7 @@ mod tests {
         assert_eq!(finding.evidence["resigned"][0]["plies"], 6);
         let mut only = testing::run(Purpose::Main);
         for ask in &mut only.asks {
-            if matches!(ask.question, Question::Go(_)) {
+            if ask.is_search() {
                 ask.answer = Answer::Resigned;
             }
         }

@@ -101,7 +101,7 @@ fn refused(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> Option<String> {
 /// True if a file serves the compiler or the interpreter that opened it. It serves no program of the entry's own, and one that serves a
 /// compiler serves no interpreter: it would be loaded by what the entry says.
 fn serves_program(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> bool {
-    let exec = open.by.and_then(|index| run.execs.get(index));
+    let exec = run.exec(open.by);
     let program = exec.and_then(|exec| exec.real.as_deref());
     if is_native_product(run, open) || is_preloaded(run, open.by) {
         return false;
@@ -172,7 +172,7 @@ pub(crate) fn wanted_in_vain(run: &Run, policy: &dyn Allowed) -> Option<String> 
 /// True if machine code that the entry brought along opened it: the entry's or product's file itself runs,
 /// and not an interpreter on its behalf.
 fn is_native_product(run: &Run, open: &FileOpen) -> bool {
-    let Some(exec) = open.by.and_then(|index| run.execs.get(index)) else {
+    let Some(exec) = run.exec(open.by) else {
         return true;
     };
     matches!(exec.class, ProgramClass::Entry | ProgramClass::OwnProduct) && !exec.script
@@ -242,7 +242,7 @@ fn nowhere(run: &Run, policy: &dyn Allowed) -> Vec<String> {
 /// True if what was not found tells of the entry: its own programs and the interpreters that run it do, a
 /// compiler that looks through its directories for a library's forms does not.
 fn speaks_for_entry(run: &Run, open: &FileOpen) -> bool {
-    let Some(exec) = open.by.and_then(|index| run.execs.get(index)) else {
+    let Some(exec) = run.exec(open.by) else {
         return true;
     };
     match exec.class {

@@ -2,8 +2,9 @@
 //! failure only beyond that is advice.
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{came_again, excuse, one_answer, runs, wording};
-use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LONG_GAME, Purpose, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, LONG_GAME, Purpose};
 use crate::model::rule::RuleId;
 use crate::model::units::Ply;
 use crate::model::verdict::{Finding, Status};
@@ -43,30 +44,19 @@ fn judge(evidence: &Evidence) -> Finding {
         .with("thousand_plies", evidence.capabilities.thousand_plies)
 }
 
-/// The last search of a run on a long list.
-struct LongSearch<'a> {
-    run: &'a Run,
-    index: usize,
-    ask: &'a Ask,
-    go: &'a GoQuestion,
-}
-
 /// The search after the longest list that is demanded. A run that resigned is followed by one on the list without its
 /// last ply, which counts unless it resigned as well.
-fn demanded(evidence: &Evidence) -> Option<LongSearch<'_>> {
+fn demanded(evidence: &Evidence) -> Option<SearchInRun<'_>> {
     let runs = evidence.runs.iter().filter(|run| match run.purpose {
         Purpose::LongGame(plies) => plies <= LONG_GAME,
         _ => false,
     });
-    let last = |run| {
-        let (index, ask, go) = runs::searches(run).last()?;
-        Some(LongSearch { run, index, ask, go })
-    };
-    runs.filter_map(last).min_by_key(|search| search.ask.answer == Answer::Resigned)
+    runs.filter_map(|run| runs::searches(run).last())
+        .min_by_key(|search| search.ask.answer == Answer::Resigned)
 }
 
 /// The finding on a legal answer: an advice where there was none after a longer list.
-fn answered(evidence: &Evidence, search: &LongSearch<'_>, uci: &str) -> Finding {
+fn answered(evidence: &Evidence, search: &SearchInRun<'_>, uci: &str) -> Finding {
     let mut finding = Finding::pass(
         RULE,
         format!(
@@ -93,7 +83,7 @@ fn answered(evidence: &Evidence, search: &LongSearch<'_>, uci: &str) -> Finding 
 }
 
 /// The finding on a resignation whichever side is to move.
-fn resigned(search: &LongSearch<'_>) -> Finding {
+fn resigned(search: &SearchInRun<'_>) -> Finding {
     let summary = format!(
         "after {} on one line it resigns, whichever side is to move, so that no move shows what it has read",
         search.go.plies
@@ -107,8 +97,8 @@ fn resigned(search: &LongSearch<'_>) -> Finding {
 }
 
 /// The finding on any other answer, or none.
-fn failed(evidence: &Evidence, search: &LongSearch<'_>) -> Finding {
-    let LongSearch { run, index, ask, go } = *search;
+fn failed(evidence: &Evidence, search: &SearchInRun<'_>) -> Finding {
+    let SearchInRun { run, index, ask, go } = *search;
     let summary = format!(
         "after {} on one line there is no legal answer: {}",
         go.plies,
@@ -120,7 +110,7 @@ fn failed(evidence: &Evidence, search: &LongSearch<'_>) -> Finding {
         .details(runs::conversation(run, index))
         .with("commands", runs::commands_upto(run, index))
         .help(next_step(ask));
-    let finding = came_again::noted(finding, came_again::came_again(evidence, run, ask, go));
+    let finding = came_again::noted(finding, came_again::came_again(evidence, search));
     excuse::excused(finding, excuse::refusal(run, &evidence.host))
 }
 
@@ -148,9 +138,8 @@ fn next_step(ask: &Ask) -> &'static str {
 fn first_failure(evidence: &Evidence) -> Option<(Ply, String)> {
     let beyond = evidence.runs.iter().filter_map(|run| match run.purpose {
         Purpose::LongGame(plies) if plies > LONG_GAME => {
-            let (_, ask, _) = runs::searches(run).last()?;
-            let failed = !matches!(ask.answer, Answer::Legal(_));
-            failed.then(|| (plies, runs::answer_words(ask, run)))
+            let last = runs::searches(run).last()?;
+            (!last.ask.moved()).then(|| (plies, runs::answer_words(last.ask, run)))
         }
         _ => None,
     });
@@ -161,8 +150,7 @@ fn first_failure(evidence: &Evidence) -> Option<(Ply, String)> {
 fn last_good(evidence: &Evidence, bad: Ply) -> Ply {
     let good = evidence.runs.iter().filter_map(|run| match run.purpose {
         Purpose::LongGame(plies) if plies < bad => {
-            let (_, ask, _) = runs::searches(run).last()?;
-            matches!(ask.answer, Answer::Legal(_)).then_some(plies)
+            runs::searches(run).last()?.ask.moved().then_some(plies)
         }
         _ => None,
     });

@@ -11,8 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::model::evidence::{
-    Answer, Evidence, GameEnd, GameFault, GamesEvidence, LateMove, PlayedGame, PlayedGames,
-    Purpose, Rival,
+    Evidence, GameEnd, GameFault, GamesEvidence, LateMove, PlayedGame, PlayedGames, Purpose, Rival,
 };
 use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
@@ -286,8 +285,8 @@ fn why_cut(played: &PlayedGames) -> String {
 fn floor(evidence: &Evidence) -> Option<Duration> {
     let runs = evidence.of(Purpose::Clock);
     runs.flat_map(runs::searches)
-        .filter(|(_, ask, _)| matches!(ask.answer, Answer::Legal(_)))
-        .map(|(_, ask, _)| ask.took)
+        .filter(|search| search.ask.moved())
+        .map(|search| search.ask.took)
         .min()
 }
 

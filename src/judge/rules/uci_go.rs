@@ -1,8 +1,9 @@
 //! Rule 7.9: `go` or `go wtime A btime B winc C binc D`: one of the two must work.
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{excuse, host_lacks, one_answer, runs, wording};
-use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, Purpose};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 use crate::model::words::counted;
@@ -23,22 +24,22 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 
 /// Judges whether searches end with a `bestmove`; whether the move is legal is `legal-moves`'s matter.
 fn judge(evidence: &Evidence) -> Finding {
-    let searches: Vec<(&Run, usize, &Ask, &GoQuestion)> = runs::gate_runs(evidence)
+    let searches: Vec<SearchInRun> = runs::gate_runs(evidence)
         .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle))
-        .flat_map(|run| runs::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
-        .filter(|(_, _, _, go)| runs::is_rule_form(go))
+        .flat_map(runs::searches)
+        .filter(|s| runs::is_rule_form(s.go))
         .collect();
     let bare = bare_works(evidence);
     if searches.is_empty() && bare != Some(true) {
         return one_answer::not_asked(RULE, evidence, "go wtime A btime B winc C binc D");
     }
-    let good = searches.iter().filter(|s| has_moved(s.2)).count();
+    let good = searches.iter().filter(|s| has_moved(s.ask)).count();
     // Where some searches ended with a move, the command is understood, and the position is at fault.
-    let silent = searches.iter().find(|s| good == 0 && !has_moved(s.2));
+    let silent = searches.iter().find(|s| good == 0 && !has_moved(s.ask));
     let figures = |finding: Finding| {
         finding.with("asked", searches.len()).with("answered", good).with("go_bare", bare)
     };
-    let Some((run, index, ask, go)) = silent else {
+    let Some(&SearchInRun { run, index, ask, go }) = silent else {
         return figures(passed(&searches, good, bare));
     };
     if bare == Some(true) {
@@ -67,9 +68,9 @@ fn judge(evidence: &Evidence) -> Finding {
         .detail(format!("position: {}", go.fen))
         .details(runs::crashes(run))
         .details(runs::stderr(run))
-        .details(runs::conversation(run, *index))
+        .details(runs::conversation(run, index))
         .with("ask", ask)
-        .with("commands", runs::commands_upto(run, *index))
+        .with("commands", runs::commands_upto(run, index))
         .help(if resigns {
             "answer with a move as long as the game is not lost: it resigned wherever it was asked, so that nothing shows \
              that it plays"
@@ -84,24 +85,20 @@ fn judge(evidence: &Evidence) -> Finding {
     figures(excuse::excused(finding, excuse::refusal(run, &evidence.host).or_else(terminal)))
 }
 
-fn passed(
-    searches: &[(&Run, usize, &Ask, &GoQuestion)],
-    good: usize,
-    bare: Option<bool>,
-) -> Finding {
+fn passed(searches: &[SearchInRun], good: usize, bare: Option<bool>) -> Finding {
     if good == 0 {
         return Finding::advice(RULE, "`go` alone works; the form with a clock was not tried")
             .help(
                 "let the engine read `go wtime A btime B winc C binc D`, or it will lose on time",
             );
     }
-    let slowest = searches.iter().map(|s| s.2.took).max().unwrap_or_default();
+    let slowest = searches.iter().map(|s| s.ask.took).max().unwrap_or_default();
     let alone = match bare {
         Some(true) => "; `go` alone works, too",
         Some(false) => "; `go` alone gives no move, which rule 7.9 leaves open",
         None => "",
     };
-    let resigned = searches.iter().filter(|s| s.2.answer == Answer::Resigned).count();
+    let resigned = searches.iter().filter(|s| s.ask.answer == Answer::Resigned).count();
     let missing = searches.len() - good - resigned;
     let base = format!(
         "{} of `go wtime A btime B winc C binc D` answered, the slowest in {}{alone}",
@@ -134,8 +131,8 @@ fn bare_works(evidence: &Evidence) -> Option<bool> {
     let mut tried = evidence
         .of(Purpose::BareGo)
         .flat_map(runs::searches)
-        .filter(|(_, _, go)| go.go.trim() == "go")
-        .map(|(_, ask, _)| has_moved(ask))
+        .filter(|s| s.go.go.trim() == "go")
+        .map(|s| has_moved(s.ask))
         .peekable();
     tried.peek()?;
     Some(tried.any(|good| good))
@@ -146,7 +143,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::{Build, illegal};
-    use crate::model::evidence::{Question, Resource};
+    use crate::model::evidence::{Question, Resource, Run};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 

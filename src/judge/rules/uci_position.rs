@@ -2,8 +2,9 @@
 //! `position`; what follows `go` shows which position the engine has.
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{excuse, one_answer, runs};
-use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, Purpose, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::units::Ply;
 use crate::model::verdict::Finding;
@@ -16,8 +17,6 @@ const FIRST_MOVES: [&str; 20] = [
     "a2a3", "a2a4", "b2b3", "b2b4", "c2c3", "c2c4", "d2d3", "d2d4", "e2e3", "e2e4", "f2f3", "f2f4",
     "g2g3", "g2g4", "h2h3", "h2h4", "b1a3", "b1c3", "g1f3", "g1h3",
 ];
-
-type AskedSearch<'a> = (&'a Run, usize, &'a Ask, &'a GoQuestion);
 
 /// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
@@ -33,9 +32,9 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 
 /// Judges the answers from the start position and after lists of moves.
 fn judge(evidence: &Evidence) -> Finding {
-    let searches: Vec<AskedSearch> = runs::gate_runs(evidence)
+    let searches: Vec<SearchInRun> = runs::gate_runs(evidence)
         .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock))
-        .flat_map(|run| runs::searches(run).map(move |(i, ask, go)| (run, i, ask, go)))
+        .flat_map(runs::searches)
         .collect();
     if searches.is_empty() {
         return one_answer::not_asked(RULE, evidence, "position startpos");
@@ -44,9 +43,9 @@ fn judge(evidence: &Evidence) -> Finding {
         return Finding::skipped(RULE, RuleId::UciGo);
     }
     // A resignation says nothing of the position that it has.
-    let (resigned, shown): (Vec<AskedSearch>, Vec<AskedSearch>) =
-        searches.into_iter().partition(|s| s.2.answer == Answer::Resigned);
-    let (bare, listed) = shown.into_iter().partition(|s| s.3.plies == Ply(0));
+    let (resigned, shown): (Vec<SearchInRun>, Vec<SearchInRun>) =
+        searches.into_iter().partition(|s| s.ask.answer == Answer::Resigned);
+    let (bare, listed) = shown.into_iter().partition(|s| s.go.plies == Ply(0));
     let searches = Searches { bare, listed, resigned };
     let finding = match searches.fault() {
         Some((run, finding)) => excuse::excused(finding, excuse::refusal(run, &evidence.host)),
@@ -62,11 +61,11 @@ fn judge(evidence: &Evidence) -> Finding {
 /// The searches that count, by their answers and by the form of `position`.
 struct Searches<'a> {
     /// Without a list of moves.
-    bare: Vec<AskedSearch<'a>>,
+    bare: Vec<SearchInRun<'a>>,
     /// After a list of moves.
-    listed: Vec<AskedSearch<'a>>,
+    listed: Vec<SearchInRun<'a>>,
     /// Those of either form that the engine resigned in.
-    resigned: Vec<AskedSearch<'a>>,
+    resigned: Vec<SearchInRun<'a>>,
 }
 
 /// A failure, with the run that shows it.
@@ -83,7 +82,7 @@ impl<'a> Searches<'a> {
 
     /// The fault of an engine that answers from the start position whatever was played.
     fn list_not_read(&self) -> Option<Fault<'a>> {
-        let search @ (_, _, ask, go) = ignores_the_list(&self.listed)?;
+        let search @ SearchInRun { ask, go, .. } = ignores_the_list(&self.listed)?;
         let summary = format!(
             "it does not read the list of moves: after {} it answers {}, a move of the start position",
             go.plies,
@@ -95,7 +94,7 @@ impl<'a> Searches<'a> {
 
     /// The fault of an engine that has no right position after lists, or after those of one side.
     fn wrong_after_lists(&self) -> Option<Fault<'a>> {
-        let search @ (run, _, ask, go) = never_right(&self.listed)?;
+        let search @ SearchInRun { run, ask, go, .. } = never_right(&self.listed)?;
         if legal(&self.bare) + legal(&self.listed) == 0 {
             return None;
         }
@@ -123,7 +122,8 @@ impl<'a> Searches<'a> {
         if legal(&self.bare) > 0 || legal(&self.listed) == 0 {
             return None;
         }
-        let search @ (run, _, ask, _) = self.bare.iter().find(|s| moved(s.2).is_none())?;
+        let search @ SearchInRun { run, ask, .. } =
+            self.bare.iter().find(|s| moved(s.ask).is_none())?;
         let summary = format!(
             "it does not know `position startpos` without moves: {}",
             runs::answer_words(ask, run)
@@ -135,8 +135,8 @@ impl<'a> Searches<'a> {
 
     /// The fault of an engine that plays an illegal move where there is no list.
     fn wrong_start(&self) -> Option<Fault<'a>> {
-        let search @ (run, _, ask, _) = self.bare.iter().find(
-            |s| matches!(&s.2.answer, Answer::Illegal { why, .. } if !why.is_misspelt() && !why.is_no_move()),
+        let search @ SearchInRun { run, ask, .. } = self.bare.iter().find(
+            |s| matches!(&s.ask.answer, Answer::Illegal { why, .. } if !why.is_misspelt() && !why.is_no_move()),
         )?;
         if legal(&self.bare) > 0 && legal(&self.listed) == 0 {
             return None;
@@ -156,7 +156,7 @@ impl<'a> Searches<'a> {
             (false, true) => "position startpos moves",
             (false, false) => return None,
         };
-        if !self.resigned.iter().any(|s| (s.3.plies == Ply(0)) == self.bare.is_empty()) {
+        if !self.resigned.iter().any(|s| (s.go.plies == Ply(0)) == self.bare.is_empty()) {
             return Some(one_answer::not_asked(RULE, evidence, missing));
         }
         let summary = format!(
@@ -172,7 +172,7 @@ impl<'a> Searches<'a> {
         let summary = format!(
             "`position startpos` and {} of moves understood, the longest of {}",
             counted(answered(&self.listed), "list"),
-            self.listed.iter().map(|s| s.3.plies).max().unwrap_or_default()
+            self.listed.iter().map(|s| s.go.plies).max().unwrap_or_default()
         );
         Finding::pass(RULE, summary)
     }
@@ -180,7 +180,7 @@ impl<'a> Searches<'a> {
 
 /// The fault that a search shows.
 fn accuse<'a>(
-    &(run, index, ..): &AskedSearch<'a>,
+    &SearchInRun { run, index, .. }: &SearchInRun<'a>,
     summary: String,
     help: &'static str,
 ) -> Fault<'a> {
@@ -194,13 +194,13 @@ fn accuse<'a>(
 }
 
 /// The number of searches that were answered with a move, legal or not.
-fn answered(searches: &[AskedSearch]) -> usize {
-    searches.iter().filter(|s| moved(s.2).is_some()).count()
+fn answered(searches: &[SearchInRun]) -> usize {
+    searches.iter().filter(|s| moved(s.ask).is_some()).count()
 }
 
 /// The number of searches that were answered with a legal move.
-fn legal(searches: &[AskedSearch]) -> usize {
-    searches.iter().filter(|s| matches!(s.2.answer, Answer::Legal(_))).count()
+fn legal(searches: &[SearchInRun]) -> usize {
+    searches.iter().filter(|s| s.ask.moved()).count()
 }
 
 /// The move that was answered, legal or not.
@@ -214,21 +214,21 @@ fn moved(ask: &Ask) -> Option<&str> {
 
 /// An illegal answer, where every answer after a list is one of White's first moves: a legal one among
 /// them (g1f3 after 1.e4 e5) is then luck.
-fn ignores_the_list<'a, 'b>(listed: &'b [AskedSearch<'a>]) -> Option<&'b AskedSearch<'a>> {
-    let mut moves = listed.iter().filter_map(|s| moved(s.2)).peekable();
+fn ignores_the_list<'a, 'b>(listed: &'b [SearchInRun<'a>]) -> Option<&'b SearchInRun<'a>> {
+    let mut moves = listed.iter().filter_map(|s| moved(s.ask)).peekable();
     moves.peek()?;
     if !moves.all(|uci| FIRST_MOVES.contains(&uci)) {
         return None;
     }
-    listed.iter().find(|s| matches!(s.2.answer, Answer::Illegal { .. }))
+    listed.iter().find(|s| matches!(s.ask.answer, Answer::Illegal { .. }))
 }
 
 /// A search after a list that went wrong, where none went right for that side: the position is wrong, not
 /// one move. A move written wrongly says nothing of the position.
-fn never_right<'a, 'b>(listed: &'b [AskedSearch<'a>]) -> Option<&'b AskedSearch<'a>> {
+fn never_right<'a, 'b>(listed: &'b [SearchInRun<'a>]) -> Option<&'b SearchInRun<'a>> {
     [0, 1].into_iter().find_map(|side| {
-        let mut of_side = listed.iter().filter(|s| s.3.plies.0 % 2 == side);
-        let right = of_side.clone().any(|s| match &s.2.answer {
+        let mut of_side = listed.iter().filter(|s| s.go.plies.0 % 2 == side);
+        let right = of_side.clone().any(|s| match &s.ask.answer {
             Answer::Legal(_) => true,
             Answer::Illegal { why, .. } => why.is_misspelt(),
             _ => false,

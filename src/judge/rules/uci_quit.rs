@@ -25,15 +25,8 @@ fn judge(evidence: &Evidence) -> Finding {
     let limit = evidence.limits.quit;
     let asked: Vec<(&Run, usize, &Ask)> = runs::gate_runs(evidence)
         .filter(|run| run.uciok.is_some())
-        .flat_map(|run| {
-            run.asks
-                .iter()
-                .enumerate()
-                // An engine that hung before is the matter of the rule under which it hung.
-                .take(runs::first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1))
-                .filter(|(_, ask)| ask.question == Question::Quit)
-                .map(move |(index, ask)| (run, index, ask))
-        })
+        .flat_map(|run| runs::asked(run).map(move |(index, ask)| (run, index, ask)))
+        .filter(|(_, _, ask)| ask.question == Question::Quit)
         .collect();
     if asked.is_empty() {
         return never_asked(evidence);
@@ -122,8 +115,7 @@ fn never_asked(evidence: &Evidence) -> Finding {
     if let Some(run) = runs::engine(evidence) {
         let dead = runs::how_it_ended(run).is_some();
         if dead || runs::first_trouble(run).is_some() {
-            let never_moved =
-                runs::searches(run).all(|(_, ask, _)| !matches!(ask.answer, Answer::Legal(_)));
+            let never_moved = runs::searches(run).all(|search| !search.ask.moved());
             let on = if never_moved { RuleId::UciGo } else { RuleId::LegalMoves };
             return Finding::skipped(RULE, on);
         }

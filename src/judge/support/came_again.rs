@@ -3,10 +3,8 @@
 
 use std::time::Duration;
 
-use crate::judge::support::runs;
-use crate::model::evidence::{
-    Answer, Ask, Evidence, ExitHow, GoQuestion, LEAST_LEFT, Purpose, Run,
-};
+use crate::judge::support::runs::{self, SearchInRun};
+use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, LEAST_LEFT, Run};
 use crate::model::verdict::{Finding, Status};
 
 /// The key of a finding's evidence that says so.
@@ -31,28 +29,19 @@ pub(crate) fn is_noted(finding: &Finding) -> bool {
 
 /// True if a search failed in a way that is no matter of time, and did so again in fresh processes on clocks of the event,
 /// on a small one and on one with plenty of time.
-pub(crate) fn came_again(evidence: &Evidence, run: &Run, ask: &Ask, go: &GoQuestion) -> bool {
-    if !is_no_matter_of_time(run, ask) {
-        return false;
-    }
-    let again: Vec<(&Run, &Ask, &GoQuestion)> = evidence
-        .of(Purpose::Again)
-        .flat_map(|run| runs::searches(run).map(move |(_, ask, go)| (run, ask, go)))
-        .filter(|(_, _, again)| again.command == go.command)
-        .collect();
-    let on_the_events = |left: Option<Duration>| left.is_some_and(|left| left >= LEAST_LEFT);
-    let times = again.iter().filter(|(.., go)| on_the_events(go.left)).count()
-        + usize::from(on_the_events(go.left));
-    times >= 2
-        && again.iter().all(|(run, ask, _)| is_no_matter_of_time(run, ask))
-        && again.iter().any(|(.., go)| go.left.is_some_and(|left| left >= PLENTY))
+pub(crate) fn came_again(evidence: &Evidence, search: &SearchInRun<'_>) -> bool {
+    let all = || std::iter::once(*search).chain(runs::again(evidence, search.go));
+    let on_the_events = |one: &SearchInRun| one.go.left.is_some_and(|left| left >= LEAST_LEFT);
+    let with_plenty = |one: SearchInRun| one.go.left.is_some_and(|left| left >= PLENTY);
+    all().all(|one| is_no_matter_of_time(one.run, one.ask))
+        && all().filter(on_the_events).count() >= 2
+        && runs::again(evidence, search.go).any(with_plenty)
 }
 
 /// The same of a question of a game: its conversation failed at a search, and in such a way.
 pub(crate) fn broke_at_any_speed(run: &Run) -> bool {
     let bad = run.asks.iter().find(|ask| !ask.answer.is_good());
-    runs::is_up(run)
-        && bad.is_some_and(|ask| runs::is_search(ask) && is_no_matter_of_time(run, ask))
+    runs::is_up(run) && bad.is_some_and(|ask| ask.is_search() && is_no_matter_of_time(run, ask))
 }
 
 /// True for a move that is none, and for an end by a signal of a fault. One that told no move at all may have had no time to
@@ -77,7 +66,7 @@ fn is_no_matter_of_time(run: &Run, ask: &Ask) -> bool {
 mod tests {
     use super::*;
     use crate::judge::support::testing::{self, Build, LISTED, illegal, ms};
-    use crate::model::evidence::{FatalSignal, Question};
+    use crate::model::evidence::{FatalSignal, GoQuestion, Purpose, Question};
 
     fn go(left: u64) -> GoQuestion {
         GoQuestion { left: Some(ms(left)), ..testing::go("listed", LISTED, 1) }
@@ -85,7 +74,7 @@ mod tests {
 
     fn asked(purpose: Purpose, left: u64, answer: Answer) -> Run {
         let mut run = testing::run(purpose);
-        run.asks.retain(|ask| !runs::is_search(ask));
+        run.asks.retain(|ask| !ask.is_search());
         run.asked(Question::Go(go(left)), answer)
     }
 
@@ -95,8 +84,7 @@ mod tests {
         let again = again.iter().map(|(left, answer)| asked(Purpose::Again, *left, answer.clone()));
         let evidence = testing::evidence_of(std::iter::once(run).chain(again));
         let run = &evidence.runs[0];
-        let (_, ask, go) = runs::searches(run).next().unwrap();
-        came_again(&evidence, run, ask, go)
+        came_again(&evidence, &runs::searches(run).next().unwrap())
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn refused_call(run: &Run) -> Option<Excuse> {
         return None;
     }
     let runs_the_entry = |by: Option<usize>| {
-        let exec = by.and_then(|index| run.execs.get(index));
+        let exec = run.exec(by);
         exec.is_none_or(|exec| match exec.class {
             ProgramClass::Entry | ProgramClass::OwnProduct => true,
             _ => INTERPRETERS.contains(&&*exec.name),

@@ -27,15 +27,9 @@ pub(crate) fn judge(
     // A run that said `uciok` can be judged by `isready` even where the start failed for want of it.
     let asked: Vec<(&Run, usize, &Ask)> = runs::gate_runs(evidence)
         .filter(|run| run.uciok.is_some())
-        .flat_map(|run| {
-            run.asks
-                .iter()
-                .enumerate()
-                .take(runs::first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1))
-                .filter(|(_, ask)| ask.question == *question)
-                .filter(|(index, ask)| ask.answer.is_good() || !is_below_event(run, *index))
-                .map(move |(index, ask)| (run, index, ask))
-        })
+        .flat_map(|run| runs::asked(run).map(move |(index, ask)| (run, index, ask)))
+        .filter(|(_, _, ask)| ask.question == *question)
+        .filter(|(run, index, ask)| ask.answer.is_good() || !is_below_event(run, *index))
         .collect();
     if asked.is_empty() {
         return not_asked(rule, evidence, exchange.sent);
@@ -102,10 +96,7 @@ fn is_below_event(run: &Run, index: usize) -> bool {
 }
 
 fn search_before(run: &Run, index: usize) -> Option<&GoQuestion> {
-    run.asks.iter().take(index).rev().find_map(|ask| match &ask.question {
-        Question::Go(go) => Some(go),
-        _ => None,
-    })
+    run.asks.iter().take(index).rev().find_map(Ask::search)
 }
 
 /// The question without its answer after a search on a clock that was found too small for the entry.
@@ -155,14 +146,14 @@ pub(crate) fn not_asked(rule: RuleId, evidence: &Evidence, what: &str) -> Findin
     }
     let searches = || {
         let asks = runs::gate_runs(evidence).flat_map(|run| &run.asks);
-        asks.filter(|ask| matches!(ask.question, Question::Go(_)))
+        asks.filter(|ask| ask.is_search())
     };
-    if searches().count() > 0 && !searches().any(|ask| matches!(ask.answer, Answer::Legal(_))) {
+    if searches().count() > 0 && !searches().any(Ask::moved) {
         return Finding::skipped(rule, RuleId::UciGo);
     }
     let trouble = runs::gate_runs(evidence)
         .filter_map(|run| Some((run, runs::first_trouble(run)?)))
-        .filter(|(run, at)| run.asks.get(*at).is_some_and(runs::is_search));
+        .filter(|(run, at)| run.asks.get(*at).is_some_and(Ask::is_search));
     let (its_own, others): (Vec<_>, Vec<_>) =
         trouble.partition(|(run, _)| matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock));
     // Of these `legal-moves` tells.

@@ -105,7 +105,7 @@ fn is_told(run: &Run, open: &FileOpen) -> bool {
         // Python keeps compiled modules beside their sources where it may.
         FileAccess::Write => !open.path.contains("/__pycache__"),
         FileAccess::Read => {
-            let by = open.by.and_then(|index| run.execs.get(index)).map(|exec| exec.class);
+            let by = run.exec(open.by).map(|exec| exec.class);
             let itself = matches!(by, None | Some(ProgramClass::Entry | ProgramClass::OwnProduct));
             itself && paths::below_packages(&open.path).is_none() && !is_packages(path)
         }

@@ -1,11 +1,11 @@
 //! Runs as several rules read them: the one that is measured, the chain of programs, the end, the conversation.
 
 use crate::judge::support::wording;
-
 use crate::model::evidence::{
-    Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, Purpose, Question, Run, Shell,
-    WhyIllegal,
+    Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, ProgramClass, Purpose, Question, Run,
+    Shell, WhyIllegal,
 };
+use crate::model::rule::RuleId;
 
 /// True if the run got as far as its first `readyok`.
 pub(crate) fn is_up(run: &Run) -> bool {
@@ -73,18 +73,36 @@ pub(crate) fn counts_for_nothing(evidence: &Evidence, run: &Run) -> bool {
     run.purpose == Purpose::BlankPath && failed_aside(evidence, run)
 }
 
-/// The searches of a run with their index among its questions, up to the first that was not answered.
-pub(crate) fn searches(run: &Run) -> impl Iterator<Item = (usize, &Ask, &GoQuestion)> {
+/// The questions of a run with their index, up to the first that was not answered: an engine that hung before a question is the
+/// matter of the rule under which it hung.
+pub(crate) fn asked(run: &Run) -> impl Iterator<Item = (usize, &Ask)> {
     let upto = first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1);
-    run.asks.iter().enumerate().take(upto).filter_map(|(index, ask)| match &ask.question {
-        Question::Go(go) => Some((index, ask, go)),
-        _ => None,
-    })
+    run.asks.iter().enumerate().take(upto)
 }
 
-/// True for a question that a search answers.
-pub(crate) fn is_search(ask: &Ask) -> bool {
-    matches!(ask.question, Question::Go(_))
+/// A search and where it stands in its run.
+#[derive(Clone, Copy)]
+pub(crate) struct SearchInRun<'a> {
+    pub(crate) run: &'a Run,
+    /// Its number among the questions.
+    pub(crate) index: usize,
+    pub(crate) ask: &'a Ask,
+    pub(crate) go: &'a GoQuestion,
+}
+
+/// The searches among the questions of a run that count, as [`asked`] has them.
+pub(crate) fn searches(run: &Run) -> impl Iterator<Item = SearchInRun<'_>> {
+    asked(run)
+        .filter_map(move |(index, ask)| Some(SearchInRun { run, index, ask, go: ask.search()? }))
+}
+
+/// The same search, asked again in fresh processes.
+pub(crate) fn again<'a>(
+    evidence: &'a Evidence,
+    go: &'a GoQuestion,
+) -> impl Iterator<Item = SearchInRun<'a>> {
+    let all = evidence.of(Purpose::Again).flat_map(searches);
+    all.filter(|again| again.go.command == go.command)
 }
 
 /// The lines that were sent up to the end of a conversation, or to its first failure, whole and in order, so that anybody
@@ -139,12 +157,8 @@ pub(crate) fn was_told_to_quit(run: &Run) -> bool {
 }
 
 /// The rule behind which everything stands that needs a run which ended in good order.
-pub(crate) fn needs_good_end(evidence: &Evidence) -> crate::model::rule::RuleId {
-    if engine(evidence).is_none() {
-        crate::model::rule::RuleId::Startup
-    } else {
-        crate::model::rule::RuleId::UciGo
-    }
+pub(crate) fn needs_good_end(evidence: &Evidence) -> RuleId {
+    if engine(evidence).is_none() { RuleId::Startup } else { RuleId::UciGo }
 }
 
 /// The run in a few words, for sentences.
@@ -179,9 +193,7 @@ pub(crate) fn lineage(run: &Run, index: Option<usize>) -> String {
     let mut at = index;
     // A chain is never longer than the list; a bound keeps a damaged record from looping.
     for _ in 0..run.execs.len() {
-        let Some(exec) = at.and_then(|i| run.execs.get(i)) else {
-            break;
-        };
+        let Some(exec) = run.exec(at) else { break };
         names.push(title(exec));
         at = exec.by;
     }
@@ -194,7 +206,7 @@ pub(crate) fn lineage(run: &Run, index: Option<usize>) -> String {
 
 /// A program's name in a lineage; the entry's own neutral name says nothing.
 fn title(exec: &Exec) -> &str {
-    if exec.class == crate::model::evidence::ProgramClass::Entry { "entry" } else { &exec.name }
+    if exec.class == ProgramClass::Entry { "entry" } else { &exec.name }
 }
 
 /// The end of a run that came before it was asked for.
@@ -351,7 +363,6 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
-    use crate::model::evidence::ProgramClass;
 
     #[test]
     fn lineage_goes_down_to_the_entry() {

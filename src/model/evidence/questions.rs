@@ -113,11 +113,25 @@ impl Ask {
     /// True where a search was not waited for as long as its clock allowed: the missing answer is then no
     /// fault of the engine's.
     pub(crate) fn was_cut(&self) -> bool {
+        self.answer == Answer::Timeout
+            && self.search().and_then(|go| go.left).is_some_and(|left| self.took < left)
+    }
+
+    /// The search, where the question is one.
+    pub(crate) fn search(&self) -> Option<&GoQuestion> {
         match &self.question {
-            Question::Go(go) => {
-                self.answer == Answer::Timeout && go.left.is_some_and(|left| self.took < left)
-            }
-            _ => false,
+            Question::Go(go) => Some(go),
+            _ => None,
         }
+    }
+
+    /// True if it is a search.
+    pub(crate) fn is_search(&self) -> bool {
+        self.search().is_some()
+    }
+
+    /// True if a legal move came.
+    pub(crate) fn moved(&self) -> bool {
+        matches!(self.answer, Answer::Legal(_))
     }
 }

@@ -239,6 +239,11 @@ pub struct IdleSeen {
 }
 
 impl Run {
+    /// The program of a number among its starts.
+    pub(crate) fn exec(&self, number: Option<usize>) -> Option<&Exec> {
+        self.execs.get(number?)
+    }
+
     /// The same process for an earlier purpose: it went on, and its end and what it did are told once.
     pub(crate) fn unended(self, purpose: Purpose) -> Run {
         Run {

@@ -119,7 +119,7 @@ impl Inner {
     /// Waits until an opponent may have answered the last move: threads of a search that end a moment after its bestmove are no
     /// fault, since no event asks for the next move in that moment.
     pub(super) fn let_the_opponent_move(&self) {
-        let last = self.run.asks.iter().rfind(|ask| matches!(ask.question, Question::Go(_)));
+        let last = self.run.asks.iter().rfind(|ask| ask.is_search());
         if let Some(last) = last {
             let moved = self.started + last.at + last.took + OPPONENT;
             std::thread::sleep(moved.saturating_duration_since(Instant::now()));

@@ -174,7 +174,7 @@ impl Case {
 /// The words for the last answer of a run.
 fn answer(run: &Run) -> String {
     let bad = run.asks.iter().find(|ask| !ask.answer.is_good());
-    match bad.or_else(|| run.asks.iter().rfind(|ask| runs::is_search(ask))) {
+    match bad.or_else(|| run.asks.iter().rfind(|ask| ask.is_search())) {
         Some(ask) => runs::answer_words(ask, run),
         None => "it did not come up".to_owned(),
     }
@@ -199,7 +199,7 @@ fn talk(
     let ready = started.configured(&entry.options).shake_hands();
     let ready = ready.and_then(|ready| converse(limits, ready, before, last, go, until));
     let run = conversation::quit(ready).finish();
-    let searches = || run.asks.iter().filter(|ask| runs::is_search(ask));
+    let searches = || run.asks.iter().filter(|ask| ask.is_search());
     let (asked, of) = (searches().count(), before.iter().map(Vec::len).sum::<usize>() + 1);
     let outcome = if !runs::is_up(&run) || run.asks.iter().any(is_bad) {
         Outcome::Broke
