@@ -13,13 +13,13 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::termination;
 use crate::files::read;
-use crate::game::pgn_text::{LineCount, Lines, decoded, unpacked, unread};
+use crate::game::pgn_text::{self, LineCount, Lines, unpacked, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
-use crate::model::text::{escape, shown};
+use crate::model::text::shown;
 use crate::model::words::counted;
 
 /// The longest name of an engine or event that is kept, in characters.
@@ -300,7 +300,7 @@ impl Visitor for GameVisitor {
             b"TerminationDetails" => &mut tags.details,
             _ => return ControlFlow::Continue(()),
         };
-        *slot = Some(escape(decoded(value.decode().trim_ascii()).as_bytes(), NAME_CHARS));
+        *slot = Some(pgn_text::tag(value, NAME_CHARS));
         ControlFlow::Continue(())
     }
 

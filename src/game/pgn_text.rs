@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lzma_rust2::XzReader;
-use pgn_reader::Reader;
+use pgn_reader::{RawTag, Reader};
 
 use super::pgn_words::WordWatch;
 pub(crate) use super::pgn_words::unread;
 use crate::files::read;
+use crate::model::text::escape;
 
 /// The first bytes of an xz file (the .xz file format, section 2.1.1.1).
 const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
@@ -70,8 +71,13 @@ pub(crate) fn reader(
         .finish())
 }
 
-/// The text of a tag or comment: UTF-8, or Latin-1 where it is none (PGN standard, 4.1).
-pub(crate) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+/// The value of a tag as one harmless line of so many characters at most.
+pub(crate) fn tag(value: RawTag<'_>, most: usize) -> String {
+    escape(decoded(value.decode().trim_ascii()).as_bytes(), most)
+}
+
+/// A text: UTF-8, or Latin-1 where it is none (PGN standard, 4.1).
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into(),

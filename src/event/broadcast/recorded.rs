@@ -19,14 +19,14 @@ use crate::event::journal::record::{
 };
 use crate::event::stage::{Stage, StageFormat};
 use crate::event::termination;
-use crate::game::pgn_text::{decoded, reader, unread};
+use crate::game::pgn_text::{self, reader, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::opening::OpeningNames;
 use crate::model::game::result::GameResult;
 use crate::model::game::rule_distances::RuleDistances;
 use crate::model::game::score::Score;
-use crate::model::text::{escape, shown};
+use crate::model::text::shown;
 use crate::model::units::whole_micros;
 use crate::model::words::{all, counted};
 
@@ -162,7 +162,7 @@ impl Visitor for RecordedVisitor {
         value: RawTag<'_>,
     ) -> ControlFlow<RecordedGame> {
         let name = String::from_utf8_lossy(name).into_owned();
-        game.tags.insert(name, escape(decoded(value.decode().trim_ascii()).as_bytes(), 1000));
+        game.tags.insert(name, pgn_text::tag(value, 1000));
         ControlFlow::Continue(())
     }
 

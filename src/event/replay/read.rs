@@ -11,13 +11,13 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::super::termination;
 use super::stage_games::Tag;
-use crate::game::pgn_text::{decoded, reader, unread};
+use crate::game::pgn_text::{self, reader, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
-use crate::model::text::{escape, shown};
+use crate::model::text::shown;
 use crate::model::words::counted;
 
 /// The longest value that is kept of a tag, in characters.
@@ -167,7 +167,7 @@ impl Visitor for Games {
         name: &[u8],
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
-        let value = escape(decoded(value.decode().trim_ascii()).as_bytes(), TAG_CHARS);
+        let value = pgn_text::tag(value, TAG_CHARS);
         match name {
             b"Event" => tags.event = value,
             b"Round" => tags.round = value,

@@ -8,10 +8,9 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, Move, Position};
 
 use super::{BookPart, BookPlace, Wrong, playable};
-use crate::game::pgn_text::{Lines, decoded, unread};
+use crate::game::pgn_text::{self, Lines, unread};
 use crate::model::game::opening::{Opening, OpeningNames};
 use crate::model::game::variant::Variant;
-use crate::model::text::escape;
 use crate::model::units::Ply;
 use crate::model::words::counted;
 
@@ -84,18 +83,10 @@ impl Visitor for MainLine {
     ) -> ControlFlow<Self::Output> {
         tags.count += 1;
         if name == b"FEN" {
-            let fen = match Fen::from_ascii(value.as_bytes()) {
-                Ok(fen) => fen,
-                Err(why) => {
-                    return ControlFlow::Break(Err(format!("its FEN cannot be read: {why}")));
-                }
-            };
-            tags.start = match fen.into_position(self.variant.castling()) {
-                Ok(position) => position,
-                Err(why) => {
-                    return ControlFlow::Break(Err(format!("its FEN is no position: {why}")));
-                }
-            };
+            match start(value.as_bytes(), self.variant) {
+                Ok(start) => tags.start = start,
+                Err(why) => return ControlFlow::Break(Err(why)),
+            }
         }
         let slot = match name {
             b"ECO" => &mut tags.names.eco,
@@ -103,7 +94,7 @@ impl Visitor for MainLine {
             b"Variation" => &mut tags.names.variation,
             _ => return ControlFlow::Continue(()),
         };
-        let value = escape(decoded(value.decode().trim_ascii()).as_bytes(), NAME_CHARS);
+        let value = pgn_text::tag(value, NAME_CHARS);
         *slot = (!value.is_empty() && value != "?").then_some(value);
         ControlFlow::Continue(())
     }
@@ -159,6 +150,12 @@ impl Visitor for MainLine {
         }
         Ok(finish(&mut line))
     }
+}
+
+/// The position of a FEN.
+fn start(fen: &[u8], variant: Variant) -> Result<Chess, String> {
+    let fen = Fen::from_ascii(fen).map_err(|why| format!("its FEN cannot be read: {why}"))?;
+    fen.into_position(variant.castling()).map_err(|why| format!("its FEN is no position: {why}"))
 }
 
 fn finish(line: &mut Line) -> Opening {
