@@ -315,7 +315,7 @@ mod tests {
     }
 
     fn shown(knockout: &Knockout, seats: usize, past: &StageHistory) -> BroadcastBracket {
-        let known = knockout.bracket(seats, |one| knockout::winner(past, one));
+        let known = knockout.after(seats, past);
         let won = known
             .encounters
             .iter()

@@ -189,10 +189,20 @@ impl Knockout {
         bracket
     }
 
+    /// The bracket with a winner of each match, as if White always won.
+    fn whole(&self, seats: usize) -> KnockoutBracket {
+        self.bracket(seats, |one| Some(one.white))
+    }
+
+    /// The bracket as far as the games so far tell it.
+    pub(crate) fn after(&self, seats: usize, past: &StageHistory) -> KnockoutBracket {
+        self.bracket(seats, |one| winner(past, one))
+    }
+
     /// Its matches with the number of each one's book, from 0, where each round has its own; the match for the third place
     /// has the final's, or one before it.
     pub(crate) fn by_book(&self, seats: usize, books: usize) -> Vec<(usize, Encounter)> {
-        let all = self.bracket(seats, |one| Some(one.white)).encounters;
+        let all = self.whole(seats).encounters;
         let last = all.last().map(|one| one.number);
         let has_own = books > Knockout::rounds(seats) as usize;
         let book = |one: &Encounter| {
@@ -204,31 +214,25 @@ impl Knockout {
 
     /// The number of its matches, where all are played.
     pub(crate) fn matches(&self, seats: usize) -> usize {
-        self.bracket(seats, |one| Some(one.white)).encounters.len()
+        self.whole(seats).encounters.len()
     }
 
     /// True if a game is of the pairs that are played after a tie of its match.
     pub(crate) fn is_further(&self, seats: usize, at: RoundGame) -> bool {
-        let all = self.bracket(seats, |one| Some(one.white)).encounters;
-        let one = all.iter().find(|one| one.number == at.round);
+        let one = self.whole(seats).of_number(at.round);
         one.is_some_and(|one| at.game > 2 * one.format.pairs.get())
     }
 
     /// The opening of a game for which the book has none any more: its match's own come again.
     pub(crate) fn again(&self, seats: usize, at: RoundGame) -> Option<OpeningIndex> {
-        let all = self.bracket(seats, |one| Some(one.white)).encounters;
-        let one = all.into_iter().find(|one| one.number == at.round)?;
+        let one = self.whole(seats).of_number(at.round)?;
         let pair = (at.game as usize).saturating_sub(1) / 2;
         Some(OpeningIndex(one.openings + pair % one.format.pairs.get() as usize))
     }
 
     /// True if game `later` depends on the result of game `from`: by the players of its match, or as a further pair of the same match.
     pub(crate) fn follows(&self, seats: usize, later: RoundGame, from: RoundGame) -> bool {
-        let find = |bracket: KnockoutBracket, number: u32| {
-            bracket.encounters.into_iter().find(|one| one.number == number)
-        };
-        let found = find(self.bracket(seats, |one| Some(one.white)), from.round);
-        let Some(match_before) = found else { return false };
+        let Some(match_before) = self.whole(seats).of_number(from.round) else { return false };
         if later.round == from.round {
             return match_before.format.follows(later.game, from.game);
         }
@@ -236,14 +240,15 @@ impl Knockout {
         let players = |winner: Seat| {
             let wins = |one: &Encounter| one.black == winner && one.number >= from.round;
             let won = |one: &Encounter| Some(if wins(one) { winner } else { one.white });
-            find(self.bracket(seats, won), later.round).map(|one| (one.white, one.black))
+            let one = self.bracket(seats, won).of_number(later.round);
+            one.map(|one| (one.white, one.black))
         };
         players(match_before.white) != players(match_before.black)
     }
 
     /// The pairs that each match was played on for since it was level, by its number.
     pub(crate) fn beyond(&self, seats: usize, past: &StageHistory) -> BTreeMap<u32, usize> {
-        let bracket = self.bracket(seats, |one| winner(past, one));
+        let bracket = self.after(seats, past);
         let beyond = |one: &Encounter| {
             (results(past, one).len() / 2).saturating_sub(one.format.pairs.get() as usize)
         };
@@ -252,7 +257,7 @@ impl Knockout {
 
     /// The matches that are level and played on, by their numbers, with their seats.
     pub(crate) fn level(&self, seats: usize, past: &StageHistory) -> Vec<(u32, [Seat; 2])> {
-        let bracket = self.bracket(seats, |one| winner(past, one));
+        let bracket = self.after(seats, past);
         let open = bracket.encounters.iter().filter(|one| winner(past, one).is_none());
         let level = open.filter(|one| one.format.is_level(&results(past, one)));
         level.map(|one| (one.number, [one.white, one.black])).collect()
@@ -260,7 +265,7 @@ impl Knockout {
 
     /// Returns the winner of the final; none while it is played.
     pub(crate) fn champion(&self, seats: usize, past: &StageHistory) -> Option<Seat> {
-        let bracket = self.bracket(seats, |one| winner(past, one));
+        let bracket = self.after(seats, past);
         // The final is the last match, and the one for the third place comes before it.
         let last = bracket.encounters.last()?;
         (last.round == Knockout::rounds(seats)).then(|| winner(past, last))?
@@ -268,7 +273,7 @@ impl Knockout {
 
     /// Returns the next step: of each match under way the games that no early end can take away.
     pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
-        let bracket = self.bracket(seats, |one| winner(past, one));
+        let bracket = self.after(seats, past);
         let mut due = Vec::new();
         for one in bracket.encounters.iter().filter(|one| winner(past, one).is_none()) {
             let played = results(past, one);
@@ -355,6 +360,11 @@ pub(crate) struct KnockoutBracket {
 }
 
 impl KnockoutBracket {
+    /// Its match of this number, where it is known.
+    fn of_number(self, number: u32) -> Option<Encounter> {
+        self.encounters.into_iter().find(|one| one.number == number)
+    }
+
     fn semifinal_losers(&self) -> Vec<BracketPlace> {
         self.groups.last().cloned().unwrap_or_default()
     }
