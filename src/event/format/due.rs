@@ -29,6 +29,14 @@ pub struct Due {
     pub(crate) opening: Option<OpeningIndex>,
 }
 
+impl Due {
+    /// A game of the encounter of a number, whose opening has the same one.
+    pub(super) fn of_pair(at: RoundGame, (white, black): (Seat, Seat), pair: usize) -> Due {
+        let opening = Some(OpeningIndex(pair));
+        Due { at, white, black, pair: PairId(u32::try_from(pair).unwrap_or(u32::MAX)), opening }
+    }
+}
+
 /// A game that was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlayedPairing {

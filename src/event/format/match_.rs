@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
-use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, PlayedPairing, StageHistory, open};
+use super::super::schedule::Seat;
+use super::due::{Due, Next, PlayedPairing, StageHistory, open};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
@@ -169,15 +169,9 @@ pub(crate) enum MatchState {
 
 /// The game of a number, from 0: rounds as the runner of the events counts a match.
 fn game(number: usize) -> Due {
-    let is_reverse = number % 2 == 1;
-    let pair = number / 2;
-    Due {
-        at: RoundGame { round: u32::try_from(number).unwrap_or(u32::MAX - 1) + 1, game: 1 },
-        white: Seat(usize::from(is_reverse)),
-        black: Seat(usize::from(!is_reverse)),
-        pair: PairId(u32::try_from(pair).unwrap_or(u32::MAX)),
-        opening: Some(OpeningIndex(pair)),
-    }
+    let at = RoundGame { round: u32::try_from(number).unwrap_or(u32::MAX - 1) + 1, game: 1 };
+    let white = number % 2;
+    Due::of_pair(at, (Seat(white), Seat(1 - white)), number / 2)
 }
 
 /// Seat 0's lead by one game, in half points of difference.

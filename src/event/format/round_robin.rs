@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use super::super::schedule::{BookPolicy, OpeningIndex, Seat, StageSchedule, TooFewOrMany};
-use super::due::{Due, Next, PairId, StageHistory, groups, open, points};
+use super::super::schedule::{BookPolicy, Seat, StageSchedule, TooFewOrMany};
+use super::due::{Due, Next, StageHistory, groups, open, points};
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
 
@@ -75,14 +75,7 @@ impl RoundRobin {
         Ok((0..cycle * self.cycles.get() as usize)
             .zip(schedule.pairings())
             .map(|(number, game)| {
-                let pair = pair(number, cycle);
-                Due {
-                    at: game.at,
-                    white: game.white,
-                    black: game.black,
-                    pair: PairId(u32::try_from(pair).unwrap_or(u32::MAX)),
-                    opening: Some(OpeningIndex(pair)),
-                }
+                Due::of_pair(game.at, (game.white, game.black), pair(number, cycle))
             })
             .collect())
     }
@@ -100,18 +93,12 @@ impl RoundRobin {
                 });
                 let pairs = pairs.filter(|(first, second)| *first < seats && *second < seats);
                 for ((first, second), game) in pairs.zip(1..) {
-                    let number = games.len();
-                    let pair = pair(number, seats * (seats - 1) / 2);
+                    let pair = pair(games.len(), seats * (seats - 1) / 2);
                     let is_reverse = cycle % 2 == 1;
                     let (white, black) = if is_reverse { (second, first) } else { (first, second) };
                     let round = u32::try_from(round).unwrap_or(u32::MAX);
-                    games.push(Due {
-                        at: RoundGame { round: cycle * rounds + round + 1, game },
-                        white: Seat(white),
-                        black: Seat(black),
-                        pair: PairId(u32::try_from(pair).unwrap_or(u32::MAX)),
-                        opening: Some(OpeningIndex(pair)),
-                    });
+                    let at = RoundGame { round: cycle * rounds + round + 1, game };
+                    games.push(Due::of_pair(at, (Seat(white), Seat(black)), pair));
                 }
             }
         }
@@ -184,7 +171,7 @@ mod tests {
             for seats in 2..=60 {
                 let games = doubles(2, order).games(seats).unwrap();
                 assert_eq!(games.len(), 2 * seats * (seats - 1));
-                let mut pairs = std::collections::BTreeMap::<PairId, Vec<Due>>::new();
+                let mut pairs = std::collections::BTreeMap::<_, Vec<Due>>::new();
                 for due in &games {
                     pairs.entry(due.pair).or_default().push(*due);
                 }

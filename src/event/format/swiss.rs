@@ -4,8 +4,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{Due, Next, PairId, StageHistory, next_of_rounds, points_with_byes};
+use super::super::schedule::Seat;
+use super::due::{Due, Next, StageHistory, next_of_rounds, points_with_byes};
 use super::matching::is_perfect;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
@@ -129,13 +129,9 @@ impl Swiss {
             let pair = (number - 1).saturating_mul(per_round).saturating_add(at);
             (0..each).map(move |game| {
                 let is_reverse = game % 2 == 1;
-                Due {
-                    at: RoundGame { round: number, game: at * each + game + 1 },
-                    white: if is_reverse { second } else { first },
-                    black: if is_reverse { first } else { second },
-                    pair: PairId(pair),
-                    opening: Some(OpeningIndex(pair as usize)),
-                }
+                let seats = if is_reverse { (second, first) } else { (first, second) };
+                let at = RoundGame { round: number, game: at * each + game + 1 };
+                Due::of_pair(at, seats, pair as usize)
             })
         });
         games.collect()

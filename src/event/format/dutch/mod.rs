@@ -13,10 +13,8 @@ use std::num::NonZeroU32;
 
 use shakmaty::Color;
 
-use super::super::schedule::{OpeningIndex, Seat};
-use super::due::{
-    Due, Next, PairId, PlayedPairing, StageHistory, next_of_rounds, points_with_byes,
-};
+use super::super::schedule::Seat;
+use super::due::{Due, Next, PlayedPairing, StageHistory, next_of_rounds, points_with_byes};
 use super::swiss::SwissRound;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
@@ -189,16 +187,10 @@ fn games_of(round: &SwissRound, seats: usize, number: u32) -> Vec<Due> {
     let per_round = u32::try_from(seats / 2).unwrap_or(u32::MAX);
     let boards = round.pairs.iter().enumerate().rev();
     boards
-        .map(|(at, &(white, black))| {
+        .map(|(at, seats)| {
             let board = u32::try_from(at).unwrap_or(u32::MAX - 1) + 1;
             let pair = (number - 1).saturating_mul(per_round).saturating_add(board - 1);
-            Due {
-                at: RoundGame { round: number, game: board },
-                white,
-                black,
-                pair: PairId(pair),
-                opening: Some(OpeningIndex(pair as usize)),
-            }
+            Due::of_pair(RoundGame { round: number, game: board }, *seats, pair as usize)
         })
         .collect()
 }
