@@ -74,7 +74,7 @@ fn going_on(config: &EventConfig, ledger: &Ledger, number: usize) -> Vec<String>
     let (Some(stage), false) = (config.stages.get(number), ledger.withdrawn.is_empty()) else {
         return held;
     };
-    let standings = stage.standings(&state.field(stage.crash_limit));
+    let standings = stage.standings_of(state);
     let ranking = playing(&standings, &stage.ranking(&standings, state));
     for (gone, withdrawn) in (1..).zip(&ledger.withdrawn) {
         let Some(place) = held.iter().position(|name| *name == withdrawn.engine) else { continue };

@@ -46,7 +46,7 @@ impl Stage {
     /// the organisers may end it.
     pub(crate) fn endless(&self, state: &StageState) -> Vec<Vec<String>> {
         let names = &state.started.seats;
-        let past = state.past_without(&state.disqualified(self.crash_limit));
+        let past = self.past_of(state);
         let beyond = self.pairs_beyond(names.len(), &past);
         let is_long = |game: u32| beyond.get(&game).is_some_and(|pairs| *pairs >= MOST_MORE_PAIRS);
         let level = self.level(names.len(), &past).into_iter().filter(|(game, _)| is_long(*game));

@@ -44,14 +44,13 @@ impl Stage {
         if !self.is_played(state) {
             return self.endless(state);
         }
-        let standings = self.standings(&state.field(self.crash_limit));
+        let standings = self.standings_of(state);
         self.open_tie(&standings, &self.ranking(&standings, state)).into_iter().collect()
     }
 
     /// True if all games of a stage are played, but for those of engines that are out.
     pub(crate) fn is_played(&self, state: &StageState) -> bool {
-        let past = state.past_without(&state.disqualified(self.crash_limit));
-        matches!(self.next(state.started.seats.len(), &past), Next::Over(_))
+        matches!(self.next(state.started.seats.len(), &self.past_of(state)), Next::Over(_))
     }
 
     /// True if something follows from the order of the engines on a place, from 1, and on the next one.

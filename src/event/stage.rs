@@ -359,6 +359,16 @@ impl Stage {
         self.format.standings(field, self.chain)
     }
 
+    /// The same as they stand in it.
+    pub(crate) fn standings_of(&self, state: &StageState) -> Standings {
+        self.standings(&state.field(self.crash_limit))
+    }
+
+    /// Its past as its format sees it: without engines that play no more.
+    pub(crate) fn past_of(&self, state: &StageState) -> StageHistory {
+        state.past_without(&state.disqualified(self.crash_limit))
+    }
+
     /// Returns the places of the engines, after the decisions of the organisers (rule 3.1.7).
     pub(crate) fn ranking(&self, standings: &Standings, state: &StageState) -> Ranking {
         let ranking = self.places(state).unwrap_or_else(|| ranked(standings));

@@ -97,7 +97,7 @@ impl Screen<'_> {
     /// The entries, and the games that come first, of an event without a game.
     fn coming(&self) -> Vec<String> {
         let slots = timetable(self.config, self.broadcast, 0, self.now);
-        let stage = self.config.stages.first().map_or("", |stage| &stage.name);
+        let stage = self.config.stage_name(0);
         let games = slots.iter().take(FIRST).map(|slot| {
             let [white, black] = [&slot.white, &slot.black].map(|name| word(name));
             format!("  {} {}  {white} – {black}", word(stage), slot.key.at)
@@ -245,8 +245,7 @@ fn players(game: &BroadcastGame) -> String {
 
 fn place(config: &EventConfig, game: &BroadcastGame) -> String {
     let GameKey { stage, at } = game.key();
-    let stage = config.stages.get(stage).map_or("", |stage| &stage.name);
-    format!("{} {at}", word(stage))
+    format!("{} {at}", word(config.stage_name(stage)))
 }
 
 /// `Semifinal 1: A 2.5 – 1.5 B, A goes on`.

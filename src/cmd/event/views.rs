@@ -79,10 +79,9 @@ fn tables(config: &EventConfig, ledger: &Ledger) -> Vec<Standings> {
 /// The progress of a stage, or what it waits for.
 fn underway(config: &EventConfig, stage: &Stage, state: &StageState) -> String {
     let done = state.finished();
-    let standings = stage.standings(&state.field(stage.crash_limit));
-    let out = state.disqualified(stage.crash_limit);
+    let standings = stage.standings_of(state);
     // A match that is tied is planned as far as its next pair, a Swiss as far as its next round.
-    let due = stage.due(state.started.seats.len(), &state.past_without(&out)).len();
+    let due = stage.due(state.started.seats.len(), &stage.past_of(state)).len();
     let ranking = stage.ranking(&standings, state);
     match stage.open_tie(&standings, &ranking) {
         Some(tied) if due == 0 => format!(
@@ -182,13 +181,12 @@ fn write_status(
     }
     write_crash_folders(config, out)?;
     for update in &ledger.updates {
-        let stage = config.stages.get(update.stage).map_or("", |stage| &stage.name);
+        let stage = config.stage_name(update.stage);
         let sum = &update.receipt.frozen.file;
         writeln!(out, "updated before {stage}: {} is {sum} now", update.entry)?;
     }
     for withdrawn in &ledger.withdrawn {
-        let stage = config.stages.get(withdrawn.stage).map_or("", |stage| &stage.name);
-        writeln!(out, "{stage}: {}", withdrawn.in_words())?;
+        writeln!(out, "{}: {}", config.stage_name(withdrawn.stage), withdrawn.in_words())?;
     }
     if ledger.interruptions > 0 {
         writeln!(out, "interruptions decided by rule 6.1: {}", ledger.interruptions)?;

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::Broadcast;
-use super::timetable::past;
 use crate::event::config::EventConfig;
 use crate::event::format::Format as OtherFormat;
 use crate::event::format::knockout::{self, Knockout};
@@ -111,8 +110,8 @@ pub(crate) fn bracket(
     let StageFormat::Of(OtherFormat::Knockout(knockout)) = &planned.format else { return None };
     let state = broadcast.ledger.stages.get(stage)?;
     let seats = &state.started.seats;
-    let past = past(planned, state);
-    let known = knockout.bracket(seats.len(), |one| knockout::winner(&past, one));
+    let past = planned.past_of(state);
+    let known = knockout.after(seats.len(), &past);
     let won: BTreeMap<u32, Seat> = known
         .encounters
         .iter()

@@ -13,7 +13,7 @@ use shakmaty::{CastlingMode, Chess, Color, Outcome, Position};
 
 use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
-use crate::event::format::{Format, Next};
+use crate::event::format::Format;
 use crate::event::journal::record::{
     Bye, GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted,
 };
@@ -327,12 +327,10 @@ impl Broadcast {
             self.game_of(config, one)?;
         }
         let state = &self.ledger.stages[number];
-        let out = state.disqualified(stage.crash_limit);
-        let seats = state.started.seats.len();
-        if !matches!(stage.next(seats, &state.past_without(&out)), Next::Over(_)) {
+        if !stage.is_played(state) {
             return Ok(());
         }
-        let standings = stage.standings(&state.field(stage.crash_limit));
+        let standings = stage.standings_of(state);
         let ranking = stage.ranking(&standings, state);
         if stage.open_tie(&standings, &ranking).is_some() {
             return Ok(());

@@ -1,6 +1,6 @@
 //! The pairings of a Swiss by round, with the points that both had before it, and the byes.
 
-use super::timetable::{Slot, past};
+use super::timetable::Slot;
 use super::{Broadcast, GameKey};
 use crate::event::config::EventConfig;
 use crate::event::format::{Format as OtherFormat, StageHistory, points};
@@ -57,7 +57,7 @@ pub(crate) fn rounds(
         _ => return None,
     };
     let state = broadcast.ledger.stages.get(stage)?;
-    let (past, each) = (past(of, state), format.games_each());
+    let (past, each) = (of.past_of(state), format.games_each());
     let paired = slots
         .chunk_by(|a, b| a.key.at.round == b.key.at.round)
         .map(|slots| round(state, &past, each, slots))

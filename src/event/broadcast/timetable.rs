@@ -9,7 +9,6 @@ use crate::event::format::StageHistory;
 use crate::event::journal::record::AfterAnnulment;
 use crate::event::ledger::StageState;
 use crate::event::outlook::long_game;
-use crate::event::stage::Stage;
 use crate::game::clock::TimeControl;
 use crate::model::game::listed::RoundGame;
 
@@ -128,7 +127,7 @@ fn due(
     if state.outcome.is_some() {
         return Vec::new();
     }
-    let due = stage.due(seats.len(), &past(stage, state));
+    let due = stage.due(seats.len(), &stage.past_of(state));
     due.into_iter()
         .filter_map(|pairing| {
             let key = GameKey { stage: number, at: pairing.at };
@@ -137,11 +136,6 @@ fn due(
             (!is_open).then(|| (key, name(pairing.white.0), name(pairing.black.0)))
         })
         .collect()
-}
-
-/// The past of a stage as its format sees it: without engines that play no more.
-pub(super) fn past(stage: &Stage, state: &StageState) -> StageHistory {
-    state.past_without(&state.disqualified(stage.crash_limit))
 }
 
 /// The moments at which games to come begin: whenever one of those before them is over.

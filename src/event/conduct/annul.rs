@@ -99,7 +99,7 @@ impl Conductor<'_> {
         let here = self.ledger.stages.len().checked_sub(1)?;
         annulment::known(self.config, &self.ledger).find(|game| {
             let place = game.at.to_string();
-            let stage = self.config.stages.get(game.stage).map_or("", |stage| &stage.name);
+            let stage = self.config.stage_name(game.stage);
             game.id == word
                 || (game.stage == here && place == word)
                 || word

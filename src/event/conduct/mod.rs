@@ -399,7 +399,7 @@ impl<'a> Conductor<'a> {
         }
         let mut places: Vec<Vec<String>> = order.into_iter().map(|name| vec![name]).collect();
         if !level.is_empty() {
-            let standings = self.standings(stage, number);
+            let standings = stage.standings_of(&self.ledger.stages[number]);
             places = stage.ranking(&standings, &self.ledger.stages[number]);
             if let Some(tied) = self.left_open(stage, &standings, &places) {
                 return Ok(Some(tied));
@@ -444,10 +444,6 @@ impl<'a> Conductor<'a> {
         self.keep(JournalRecord::Bye(Bye { stage: number, round, engine, wins }))
     }
 
-    fn standings(&self, stage: &Stage, number: usize) -> Standings {
-        stage.standings(&self.ledger.stages[number].field(stage.crash_limit))
-    }
-
     fn show_table(&mut self, number: usize, moment: TableMoment) {
         if !self.audience.wants_table(moment) {
             return;
@@ -477,7 +473,7 @@ impl<'a> Conductor<'a> {
         number: usize,
     ) -> Result<Option<EventOutcome>, EventError> {
         self.show_table(number, TableMoment::Stage);
-        let standings = self.standings(stage, number);
+        let standings = stage.standings_of(&self.ledger.stages[number]);
         let ranking = stage.ranking(&standings, &self.ledger.stages[number]);
         if let Some(tied) = self.left_open(stage, &standings, &ranking) {
             return Ok(Some(tied));

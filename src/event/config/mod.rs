@@ -481,6 +481,11 @@ impl EventConfig {
     }
 
     /// The clocks of its stages, in their order.
+    /// The name of a stage by its number; empty where there is none.
+    pub(crate) fn stage_name(&self, number: usize) -> &str {
+        self.stages.get(number).map_or("", |stage| &stage.name)
+    }
+
     pub(crate) fn clocks(&self) -> String {
         let mut clocks: Vec<String> = Vec::new();
         for stage in &self.stages {

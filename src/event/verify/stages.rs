@@ -109,7 +109,7 @@ impl RecordCheck<'_> {
         let ties = match &state.outcome {
             Some(_) => Vec::new(),
             None if stage.is_played(state) => {
-                let standings = stage.standings(&state.field(stage.crash_limit));
+                let standings = stage.standings_of(state);
                 let mut places = stage.ranking(&standings, state);
                 places.retain(|place| place.len() > 1);
                 places
@@ -147,7 +147,7 @@ impl RecordCheck<'_> {
         if let Some(game) = open.next() {
             self.wrong(format!("{} was under way when {} ended", game.started.id, stage.name));
         }
-        let standings = stage.standings(&state.field(stage.crash_limit));
+        let standings = stage.standings_of(state);
         let ranking = stage.ranking(&standings, state);
         let seats = &state.started.seats;
         if seats.len() < 2 {
@@ -172,8 +172,7 @@ impl RecordCheck<'_> {
             self.wrong(format!("{} promotes others than its first", stage.name));
         }
         // Games of engines that were disqualified are played no more.
-        let past = state.past_without(&state.disqualified(stage.crash_limit));
-        match stage.next(seats.len(), &past) {
+        match stage.next(seats.len(), &stage.past_of(state)) {
             Next::Play(due) => {
                 let left = counted(due.len(), "game");
                 self.wrong(format!("{} was ended with {left} to play", stage.name));

@@ -135,7 +135,7 @@ fn again(site: &Site<'_>, killed: &EngineKilled) -> String {
 fn facts(site: &Site<'_>, game: &BroadcastGame, killed: &EngineKilled) -> Vec<String> {
     let (started, color) = (&game.started, color(game, killed));
     let at = color.fold_wb(0, 1);
-    let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
+    let stage = site.config.stage_name(started.stage);
     let moves = game.moves();
     let after = moves.last().map_or_else(
         || "before the first move".to_owned(),

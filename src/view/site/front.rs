@@ -141,8 +141,7 @@ fn link(site: &Site<'_>, game: &BroadcastGame) -> Markup {
 
 /// `Pool 1.2, A – B`.
 fn named(site: &Site<'_>, key: GameKey, white: &str, black: &str) -> Markup {
-    let stage = site.config.stages.get(key.stage).map_or("", |stage| &stage.name);
-    html! { (word(stage)) " " (key.at) ", " (names(white, black)) }
+    html! { (word(site.config.stage_name(key.stage))) " " (key.at) ", " (names(white, black)) }
 }
 
 fn entries(site: &Site<'_>) -> Markup {

@@ -95,7 +95,7 @@ pub(super) fn view(site: &Site<'_>, game: &BroadcastGame, root: &str, most: usiz
 
 fn meta(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     let started = &game.started;
-    let stage = site.config.stages.get(started.stage).map_or("", |stage| &stage.name);
+    let stage = site.config.stage_name(started.stage);
     html! {
         (word(stage)) " " (started.place()) ", " (word(&started.time_control)) ", begun " (stamp(&started.at))
         @if let Some(names) = &started.opening_names {

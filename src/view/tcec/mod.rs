@@ -123,8 +123,7 @@ impl Tcec<'_> {
     }
 
     fn title(&self, stage: usize) -> String {
-        let name = self.config.stages.get(stage).map_or("", |stage| &stage.name);
-        format!("{}: {name}", self.config.event)
+        format!("{}: {}", self.config.event, self.config.stage_name(stage))
     }
 
     fn crashes(&self, stage: usize, slots: &[Slot], numbers: &Numbers) -> Value {
