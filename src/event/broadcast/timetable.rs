@@ -25,6 +25,13 @@ pub(crate) struct Slot {
     pub(crate) state: GameState,
 }
 
+impl Slot {
+    /// Its game, once it has begun.
+    pub(crate) fn game<'a>(&self, broadcast: &'a Broadcast) -> Option<&'a BroadcastGame> {
+        broadcast.games.get(&self.key).filter(|_| self.state == GameState::Begun)
+    }
+}
+
 /// The state of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GameState {

@@ -81,8 +81,7 @@ impl Site<'_> {
     fn schedule(&self, stage: usize) -> Value {
         let slots = timetable(self.config, self.broadcast, stage, self.now);
         let slots = slots.iter().map(|slot| {
-            let game =
-                self.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
+            let game = slot.game(self.broadcast);
             let finished = game.and_then(|game| game.finished.as_ref());
             let expected = match slot.state {
                 GameState::Due(Some(at)) => Some(humantime::format_rfc3339_seconds(at).to_string()),

@@ -4,15 +4,14 @@ use maud::{Markup, html};
 use shakmaty::Color;
 
 use super::{Site, SiteKind, path};
-use crate::event::broadcast::{GameState, Slot};
+use crate::event::broadcast::Slot;
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::color_name;
 
 /// The result of a game for one of its engines, as a link to it: `1`, `=` or `0`, a dot while it is played. Nothing for
 /// a game to come.
 pub(super) fn result_link(site: &Site<'_>, slot: &Slot, engine: &str) -> Markup {
-    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
-    let Some(game) = game else { return html! {} };
+    let Some(game) = slot.game(site.broadcast) else { return html! {} };
     let side = Color::from_white(game.started.white == engine);
     let result = game.finished.as_ref().map(|finished| finished.result().points(side));
     let (class, symbol, state) = match result {

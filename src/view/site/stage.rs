@@ -235,7 +235,7 @@ fn state(site: &Site<'_>, round: &[Slot]) -> String {
 }
 
 fn row(site: &Site<'_>, slot: &Slot) -> Markup {
-    let game = site.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
+    let game = slot.game(site.broadcast);
     let moves = game.map(|game| game.length().div_ceil(2));
     html! {
         tr class=[game.filter(|game| game.is_open()).map(|_| "plays")] {

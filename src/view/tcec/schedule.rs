@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::Tcec;
-use crate::event::broadcast::{BroadcastGame, GameState, Slot};
+use crate::event::broadcast::{BroadcastGame, Slot};
 use crate::model::game::score::Score;
 
 /// The rows; of a game to come nothing but its engines: the page expects times by itself, and takes a game with a start for one
@@ -15,7 +15,7 @@ pub(super) fn document(event: &Tcec<'_>, stage: usize, slots: &[Slot]) -> Value 
     let goals = event.broadcast.goals(event.config, stage);
     let rows = (1..).zip(slots).map(|(number, slot): (u32, _)| {
         let mut row = json!({ "Game": number, "White": slot.white, "Black": slot.black });
-        let game = event.broadcast.games.get(&slot.key).filter(|_| slot.state == GameState::Begun);
+        let game = slot.game(event.broadcast);
         if let (Some(Value::Object(more)), Some(row)) = (game.map(begun), row.as_object_mut()) {
             row.extend(more);
             let is_over = game.is_some_and(|game| game.finished.is_some());
