@@ -74,9 +74,7 @@ impl<'a> Worker<'a> {
                 self.game(&given);
             }
         }
-        for (engine, seat) in std::mem::take(&mut self.seats) {
-            self.end(engine, seat);
-        }
+        self.end_seats();
     }
 
     /// Lets the time between two games pass, unless the match is being stopped.
@@ -105,9 +103,7 @@ impl<'a> Worker<'a> {
         for seat in [&mut white, &mut black] {
             seat.sit(pairing.game, given.opening.castling());
         }
-        for (engine, seat) in std::mem::take(&mut self.seats) {
-            self.end(engine, seat);
-        }
+        self.end_seats();
         let game = self.shared.game;
         let controls = ByColor { white: white.engine.control, black: black.engine.control };
         let mut position = game.tell_moves.then(|| beginning(given));
@@ -210,9 +206,7 @@ impl<'a> Worker<'a> {
             return;
         }
         self.pinned = pin;
-        for (engine, seat) in std::mem::take(&mut self.seats) {
-            self.end(engine, seat);
-        }
+        self.end_seats();
         if pin {
             self.shared.cores.pin(self.shared.game.first_core.saturating_add(self.number));
         } else {
@@ -293,6 +287,13 @@ impl<'a> Worker<'a> {
                     said,
                 });
             }
+        }
+    }
+
+    /// Ends the processes of all engines that have no game.
+    fn end_seats(&mut self) {
+        for (engine, seat) in std::mem::take(&mut self.seats) {
+            self.end(engine, seat);
         }
     }
 
