@@ -19,7 +19,7 @@ use crate::model::text::hex;
 use crate::model::units::Bytes;
 use crate::sandbox::fs::root::WORKSPACE;
 use crate::sandbox::inspect::descriptors::patiently;
-use crate::sandbox::inspect::process;
+use crate::sandbox::inspect::process::{self, Mapping};
 
 /// The mark by which the entry's own files are told from the host's.
 #[derive(Debug)]
@@ -136,14 +136,15 @@ impl EntryFiles {
         self.holds(found) || found.path.as_os_str().as_bytes().starts_with(b"/memfd:")
     }
 
-    /// True if a mapping with this device and path is of a file of the entry's own.
-    pub(in crate::sandbox) fn maps_own(&self, device: u64, path: &[u8]) -> bool {
+    /// True if a mapping is of a file of the entry's own.
+    pub(in crate::sandbox) fn maps_own(&self, mapping: &Mapping) -> bool {
         // (Memory that processes share without a name is a file as well.)
         let shared: [&[u8]; 2] = [b"/dev/zero (deleted)", b"/anon_hugepage (deleted)"];
+        let path = &*mapping.path;
         path.starts_with(b"/memfd:")
             || shared.contains(&path)
             || match &self.own {
-                OwnPlace::Device(own) => device == *own,
+                OwnPlace::Device(own) => mapping.device == *own,
                 OwnPlace::Below(top) => path.starts_with(top.as_os_str().as_bytes()),
             }
     }

@@ -178,7 +178,7 @@ impl Tracer<'_> {
     /// True if a word of memory lies in a page of a file that is not the entry's own; none where that cannot be told.
     fn is_in_host_file(&self, pid: i32, address: u64) -> Option<bool> {
         let mapping = process::shared_mapping(pid, address).ok()?;
-        Some(mapping.is_some_and(|mapping| !self.files.maps_own(mapping.device, &mapping.path)))
+        Some(mapping.is_some_and(|mapping| !self.files.maps_own(&mapping)))
     }
 
     /// Remembers who made a path, and who may have written to the file that it came to.
@@ -384,9 +384,8 @@ impl Tracer<'_> {
             }
             return Opener::LOADER;
         }
-        let is_loader = |mapping: &Mapping| {
-            !self.files.maps_own(mapping.device, &mapping.path) && is_loader(&mapping.path)
-        };
+        let is_loader =
+            |mapping: &Mapping| !self.files.maps_own(mapping) && is_loader(&mapping.path);
         let by = match code {
             Some(Ok(Some(mapping))) if is_loader(&mapping) => OpenerCode::Loader,
             _ => OpenerCode::Reader,

@@ -29,6 +29,11 @@ fn interpreter(script: &FoundFile) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(failure::interpreter(&head)?)))
 }
 
+/// The words of a program, as a record has them.
+fn escaped(words: &[Vec<u8>]) -> Vec<String> {
+    words.iter().map(|word| escape(word, 200)).collect()
+}
+
 /// A file that a process runs or has mapped.
 #[derive(Clone, Copy)]
 struct MappedFile<'a> {
@@ -135,7 +140,7 @@ impl Tracer<'_> {
             own: is_own(&found),
             inode: found.as_ref().map(FoundFile::inode),
             real: found.filter(|_| outcome != ExecOutcome::NotFound).map(|found| found.path),
-            argv: argv.iter().map(|a| escape(a, 200)).collect(),
+            argv: escaped(argv),
             reader_argv: Vec::new(),
             script: false,
             starter_libraries,
@@ -213,8 +218,8 @@ impl Tracer<'_> {
             asked,
             inode: program.running.as_ref().map(FoundFile::inode),
             real: program.running.map(|found| found.path),
-            argv: argv.iter().map(|a| escape(a, 200)).collect(),
-            reader_argv: reader_argv.iter().map(|a| escape(a, 200)).collect(),
+            argv: escaped(&argv),
+            reader_argv: escaped(&reader_argv),
             own: program.own,
             script: program.script,
             starter_libraries: starter.libraries,
@@ -311,13 +316,13 @@ impl Tracer<'_> {
             };
             runs.is(MappedFile {
                 inode: mapping.inode,
-                own: self.files.maps_own(mapping.device, &mapping.path),
+                own: self.files.maps_own(mapping),
                 path: OsStr::from_bytes(&mapping.path),
             })
         };
         let beside = |mapping: &Mapping| !running.is_some_and(|file| is_running(mapping, file));
         let seen = |mapping: Mapping| {
-            let own = self.files.maps_own(mapping.device, &mapping.path);
+            let own = self.files.maps_own(&mapping);
             let path = PathBuf::from(OsStr::from_bytes(&mapping.path));
             let name = path.file_name().unwrap_or_default().as_bytes();
             if !own && name.starts_with(b"ld-") && is_shared_object(&path) {
@@ -329,7 +334,7 @@ impl Tracer<'_> {
                 asked: path.clone(),
                 real: Some(path),
                 inode: Some(inode),
-                argv: argv.iter().map(|a| escape(a, 200)).collect(),
+                argv: escaped(argv),
                 reader_argv: Vec::new(),
                 own,
                 script: false,
@@ -351,7 +356,7 @@ impl Tracer<'_> {
             return StarterCode { own: true, libraries: Vec::new() };
         };
         let (own, host): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|mapping| self.files.maps_own(mapping.device, &mapping.path));
+            all.into_iter().partition(|mapping| self.files.maps_own(mapping));
         let paths = host.iter().map(|mapping| PathBuf::from(OsStr::from_bytes(&mapping.path)));
         let libraries = paths.filter(|path| is_shared_object(path)).collect();
         // Of a script, the interpreter's own code runs.
