@@ -29,7 +29,6 @@ use crate::judge::mistaken_file;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::units::Ply;
-use crate::model::words::all;
 use crate::runner::events::Event;
 use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem as Meetings};
 use crate::runner::score::MatchScore;
@@ -298,14 +297,10 @@ fn chess960(engines: &[Arc<Engine>], bounds: EngineBounds, stop: &Stop) -> Resul
         );
         return Err(EarlyEnd::usage(words));
     }
-    let without = runner::without_chess960(engines, bounds, stop);
-    if without.is_empty() {
-        return Ok(());
+    match runner::without_chess960(engines, bounds, stop) {
+        Some(why) => Err(EarlyEnd::usage(format!("{why}, and cannot play Chess960"))),
+        None => Ok(()),
     }
-    let offers = if without.len() == 1 { "offers" } else { "offer" };
-    let words =
-        format!("{} {offers} no option UCI_Chess960, and cannot play Chess960", all(&without));
-    Err(EarlyEnd::usage(words))
 }
 
 fn engine(

@@ -6,14 +6,15 @@ use super::engine::{Engine, EngineBounds};
 use super::seat::EngineSeat;
 use crate::engine::stop::{Stop, StopLevel};
 use crate::game::clock::Monotonic;
+use crate::model::words::all;
 
-/// The names of those engines that start and do not offer the option `UCI_Chess960`. An engine that does not start
+/// Says which engines start and do not offer the option `UCI_Chess960`; none where all do. An engine that does not start
 /// is not among them: that is told, and counts, in its games.
 pub(crate) fn without_chess960(
     engines: &[Arc<Engine>],
     bounds: EngineBounds,
     stop: &Stop,
-) -> Vec<String> {
+) -> Option<String> {
     let mut without = Vec::new();
     for engine in engines {
         if stop.level() != StopLevel::GoOn {
@@ -32,5 +33,6 @@ pub(crate) fn without_chess960(
         }
         seat.quit();
     }
-    without
+    let offer = if without.len() == 1 { "offers" } else { "offer" };
+    (!without.is_empty()).then(|| format!("{} {offer} no option UCI_Chess960", all(&without)))
 }

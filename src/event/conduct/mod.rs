@@ -277,16 +277,13 @@ impl<'a> Conductor<'a> {
         let over = self.ledger.stages_over();
         let mut to_come = self.config.stages.iter().skip(over);
         let Some(stage) = to_come.find(|stage| stage.variant.is_chess960()) else { return Ok(()) };
-        let without = runner::without_chess960(engines, EngineBounds::default(), self.stop);
-        if without.is_empty() {
-            return Ok(());
+        match runner::without_chess960(engines, EngineBounds::default(), self.stop) {
+            Some(why) => Err(EventError::NotNow(format!(
+                "{why}, and cannot play {}, which is Chess960",
+                stage.name
+            ))),
+            None => Ok(()),
         }
-        let offers = if without.len() == 1 { "offers" } else { "offer" };
-        Err(EventError::NotNow(format!(
-            "{} {offers} no option UCI_Chess960, and cannot play {}, which is Chess960",
-            all(&without),
-            stage.name
-        )))
     }
 
     /// Plays a stage to its end; an outcome where the event cannot go on.
