@@ -14,7 +14,7 @@ use super::match_board::{self, MatchBoard};
 use super::match_crash::Crashes;
 use super::match_losses::LossLimit;
 use super::match_shard::{KeptGame, KeptGames};
-use super::match_table::{self, MatchProgress, half, sample};
+use super::match_table::{self, MatchProgress, sample};
 use super::match_test::{OrderedTest, asked_test};
 use super::match_until::UntilFile;
 use super::reports::cannot;
@@ -112,7 +112,7 @@ impl MatchOutputs {
             site: args.site.clone(),
             paired,
             // One shard of several decides nothing: who merges them does.
-            test: asked_test(args)
+            test: asked_test(args.sprt, args.scale)
                 .filter(|_| kept.as_ref().is_none_or(KeptGames::is_whole))
                 .map(|test| OrderedTest::new(test, score.clone(), paired)),
             order: InOrder::default(),
@@ -471,13 +471,13 @@ fn write_whole(path: &Path, file: &mut File, bytes: &[u8]) -> anyhow::Result<()>
 fn table(score: &MatchScore, names: &[&str], out: &mut impl Write) -> io::Result<()> {
     let mut engines: Vec<_> =
         names.iter().enumerate().map(|(index, name)| (score.of(index), safe(name))).collect();
-    engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.half_points()));
+    engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.points()));
     let rows: Vec<Vec<String>> = engines
         .into_iter()
         .map(|(tally, name)| {
             let counts = [tally.games(), tally.wins, tally.draws, tally.losses];
             let figures = counts.iter().map(u64::to_string);
-            [name, half(tally.half_points())].into_iter().chain(figures).collect()
+            [name, tally.points().to_string()].into_iter().chain(figures).collect()
         })
         .collect();
     let heads = ["engine", "points", "games", "won", "drawn", "lost"];

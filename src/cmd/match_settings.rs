@@ -157,7 +157,7 @@ impl MatchSettings<'_> {
             rounds: args.rounds.get(),
             games: args.games.get(),
             colours: plan.colours(),
-            test: asked_test(args),
+            test: asked_test(args.sprt, args.scale),
             settings: self.settings(args)?,
         })
     }

@@ -17,11 +17,6 @@ pub(super) fn sample(tally: &MatchTally, paired: bool) -> Sample {
     }
 }
 
-/// `7.5`, `12`.
-pub(super) fn half(points: u64) -> String {
-    format!("{}{}", points / 2, if points % 2 == 1 { ".5" } else { "" })
-}
-
 /// The progress of a match.
 pub(super) struct MatchProgress {
     pub(super) played: usize,
@@ -58,11 +53,11 @@ pub(super) fn lines(
     const HEADS: [&str; 10] = ["engine", "score", "Elo", "LOS", "LL", "LD", "WL", "DD", "WD", "WW"];
     let mut engines: Vec<(MatchTally, &String)> =
         names.iter().enumerate().map(|(index, name)| (score.of(index), name)).collect();
-    engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.half_points()));
+    engines.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.points()));
     let rows: Vec<Vec<String>> = engines
         .into_iter()
         .map(|(tally, name)| {
-            let points = format!("{}/{}", half(tally.half_points()), tally.games());
+            let points = format!("{}/{}", tally.points(), tally.games());
             let (elo, los) = match sample(&tally, paired).estimate() {
                 Some(Estimate { elo, elo_error, los: Some(los), .. }) => (
                     // No minus before a zero.

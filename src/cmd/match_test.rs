@@ -4,7 +4,7 @@
 //! whatever has ended would favour them. So a game counts once all before it have ended, on one machine as in a merge of many.
 
 use super::match_table::sample;
-use crate::cli::{MatchArgs, SprtScale};
+use crate::cli::{Hypotheses, SprtScale};
 use crate::model::game::result::GameResult;
 use crate::model::in_order::InOrder;
 use crate::ratings::sprt::{Scale, Sprt, SprtDecision};
@@ -16,9 +16,15 @@ use crate::shard::record::Test;
 const ERRORS: f64 = 0.05;
 
 /// The test that the command line asks for.
-pub(super) fn asked_test(args: &MatchArgs) -> Option<Test> {
-    let normalized = args.scale == SprtScale::Normalized;
-    args.sprt.map(|asked| Test { elo0: asked.elo0, elo1: asked.elo1, normalized })
+pub(super) fn asked_test(asked: Option<Hypotheses>, scale: SprtScale) -> Option<Test> {
+    let normalized = scale == SprtScale::Normalized;
+    asked.map(|asked| Test { elo0: asked.elo0, elo1: asked.elo1, normalized })
+}
+
+/// The same with its rates of errors.
+pub(super) fn sprt(test: Test) -> Sprt {
+    let scale = if test.normalized { Scale::Normalized } else { Scale::Logistic };
+    Sprt { elo0: test.elo0, elo1: test.elo1, alpha: ERRORS, beta: ERRORS, scale }
 }
 
 /// A test, and the games that it has counted: all up to the first that is missing, or up to the one that decided it.
@@ -33,14 +39,7 @@ pub(super) struct OrderedTest {
 impl OrderedTest {
     /// One that has seen no game. `score` is an empty one of the match; `paired` is true if pairs of games are counted.
     pub(super) fn new(test: Test, score: MatchScore, paired: bool) -> OrderedTest {
-        let scale = if test.normalized { Scale::Normalized } else { Scale::Logistic };
-        OrderedTest {
-            sprt: Sprt { elo0: test.elo0, elo1: test.elo1, alpha: ERRORS, beta: ERRORS, scale },
-            paired,
-            order: InOrder::default(),
-            score,
-            decided: None,
-        }
+        OrderedTest { sprt: sprt(test), paired, order: InOrder::default(), score, decided: None }
     }
 
     /// Takes a game that has ended, whichever it is; true once the test is decided.

@@ -5,13 +5,13 @@ use std::io::Write;
 use super::early_end::EarlyEnd;
 use super::games::{self, FileItem};
 use super::layout_of;
-use crate::cli::{OutputFormat, RatingsArgs, SprtScale};
+use super::match_test::{asked_test, sprt};
+use crate::cli::{OutputFormat, RatingsArgs};
 use crate::event::duel::duel;
 use crate::event::field::FieldBuilder;
 use crate::model::exit::Exit;
 use crate::ratings::bayes::{Model, Results};
 use crate::ratings::names::without_version;
-use crate::ratings::sprt::{Scale, Sprt};
 use crate::view::ratings as report;
 
 /// Rates and prints.
@@ -37,16 +37,7 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
         return Err(EarlyEnd::new(Exit::Nothing, words).into());
     }
     let list = results.rate(&Model { offset: args.offset, ..Model::default() });
-    let test = args.sprt.map(|sprt| Sprt {
-        elo0: sprt.elo0,
-        elo1: sprt.elo1,
-        alpha: 0.05,
-        beta: 0.05,
-        scale: match args.scale {
-            SprtScale::Normalized => Scale::Normalized,
-            SprtScale::Logistic => Scale::Logistic,
-        },
-    });
+    let test = asked_test(args.sprt, args.scale).map(sprt);
     let duel = match list.rated.as_slice() {
         [ahead, _] => duel(&field.finish(), &ahead.name),
         _ => None,

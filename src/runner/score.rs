@@ -28,9 +28,9 @@ impl MatchTally {
         self.wins + self.draws + self.losses
     }
 
-    /// Half points scored.
-    pub(crate) fn half_points(&self) -> u64 {
-        2 * self.wins + self.draws
+    /// Points scored.
+    pub(crate) fn points(&self) -> HalfPoints {
+        HalfPoints(u32::try_from(2 * self.wins + self.draws).unwrap_or(u32::MAX))
     }
 
     /// The same from the other engine's point of view.
@@ -161,7 +161,7 @@ mod tests {
         let tally = score.of(0);
         assert_eq!((tally.wins, tally.draws, tally.losses), (3, 1, 1));
         assert_eq!(tally.pairs, [0, 0, 1, 0, 0, 1]);
-        assert_eq!((tally.games(), tally.half_points()), (5, 7));
+        assert_eq!((tally.games(), tally.points()), (5, HalfPoints(7)));
         assert_eq!(score.of(1), tally.reversed());
         assert_eq!(score.of(1).pairs, [1, 0, 1, 0, 0, 0]);
     }
