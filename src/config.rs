@@ -21,7 +21,7 @@ use crate::model::evidence::Limits;
 use crate::model::layer_status::LayerName;
 use crate::model::source_place::{TextMistake, known, parsed};
 use crate::model::text::shown;
-use crate::model::units::{self, Bytes};
+use crate::model::units::{Bytes, from_words};
 use crate::sandbox::devices::DeviceClass;
 
 /// The name that is looked for.
@@ -280,10 +280,8 @@ fn games_words<S: Serializer>(games: &GamesWanted, serializer: S) -> Result<S::O
     }
 }
 
-/// Times as people write them: `5s`, `1m 30s`.
 fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(from)?;
-    units::time(&text).map(Some).map_err(serde::de::Error::custom)
+    from_words(from).map(Some)
 }
 
 fn as_words<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign};
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A number of bytes (of a file, a string, memory).
 #[derive(
@@ -140,6 +140,14 @@ pub(crate) fn time(text: &str) -> Result<Duration, BadTime> {
         Err(humantime::DurationError::NumberOverflow) => Err(BadTime::TooLong(text.to_owned())),
         Err(_) => Err(BadTime::NoTime(text.to_owned())),
     }
+}
+
+/// Reads a time of a file of settings, as people write it.
+///
+/// # Errors
+/// As [`time`].
+pub(crate) fn from_words<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    time(&String::deserialize(from)?).map_err(serde::de::Error::custom)
 }
 
 /// A half-move, counted from the start position; a full move is two plies.

@@ -34,7 +34,7 @@ use crate::model::game::listed::RoundGame;
 use crate::model::game::variant::Variant;
 use crate::model::source_place::{TextMistake, parsed, read_from_tables};
 use crate::model::text::{sha256, shown};
-use crate::model::units::Bytes;
+use crate::model::units::{Bytes, from_words};
 use crate::model::words::all;
 use engines_file::EventMistake;
 use names::slug;
@@ -163,9 +163,9 @@ struct RawEvent {
     #[serde(default)]
     devices: Vec<Spanned<String>>,
     time_control: Spanned<RawClock>,
-    #[serde(default, with = "time")]
+    #[serde(default, deserialize_with = "from_words")]
     margin: Duration,
-    #[serde(default, with = "time")]
+    #[serde(default, deserialize_with = "from_words")]
     compensation: Duration,
     hash: Option<u64>,
     threads: Option<u32>,
@@ -276,17 +276,6 @@ fn one() -> NonZeroUsize {
 
 fn yes() -> bool {
     true
-}
-
-/// Times as people write them: `5s`, `1m 30s`.
-mod time {
-    use serde::{Deserialize, Deserializer};
-    use std::time::Duration;
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(from)?;
-        crate::model::units::time(&text).map_err(serde::de::Error::custom)
-    }
 }
 
 /// Returns what standings depend on of each stage of an event, by the stage's name, as its settings have it; empty where
@@ -481,11 +470,6 @@ impl EventConfig {
     }
 
     /// The clocks of its stages, in their order.
-    /// The name of a stage by its number; empty where there is none.
-    pub(crate) fn stage_name(&self, number: usize) -> &str {
-        self.stages.get(number).map_or("", |stage| &stage.name)
-    }
-
     pub(crate) fn clocks(&self) -> String {
         let mut clocks: Vec<String> = Vec::new();
         for stage in &self.stages {
@@ -495,6 +479,11 @@ impl EventConfig {
             }
         }
         all(&clocks)
+    }
+
+    /// The name of a stage by its number; empty where there is none.
+    pub(crate) fn stage_name(&self, number: usize) -> &str {
+        self.stages.get(number).map_or("", |stage| &stage.name)
     }
 
     /// A game's id: the same whenever and wherever the event is played.
