@@ -40,9 +40,8 @@ pub(super) fn knockout(
     lengths(&laid, &played, out);
     let is_laid = |pair| laid.bracket.encounters.iter().any(|one| laid.pair(one) == pair);
     for pair in played.order.iter().filter(|pair| !is_laid(**pair)) {
-        out.compare(ComparisonKind::Matches, false, || {
-            ("-".to_owned(), "no such match".to_owned(), stage.meeting(pair.0, pair.1))
-        });
+        let played = stage.meeting(pair.0, pair.1);
+        out.disagree(ComparisonKind::Matches, "-", "no such match", played);
     }
     rounds(&laid, &played, out);
     laid.seated().groups(laid.bracket.places())
@@ -93,13 +92,12 @@ fn laid_out(
     if laid.begun_by_others(played) <= 1.max(4 * other.begun_by_others(played)) {
         return laid;
     }
-    out.compare(ComparisonKind::Colours, false, || {
-        let told = |side| match side {
-            WhiteFirst::Lower => "White first for the lower places".to_owned(),
-            WhiteFirst::Upper => "White first for the upper places".to_owned(),
-        };
-        ("the stage".to_owned(), told(format.white_first), told(turned.white_first))
-    });
+    let told = |side| match side {
+        WhiteFirst::Lower => "White first for the lower places",
+        WhiteFirst::Upper => "White first for the upper places",
+    };
+    let (expected, played) = (told(format.white_first), told(turned.white_first));
+    out.disagree(ComparisonKind::Colours, "the stage", expected, played);
     other
 }
 
@@ -115,10 +113,8 @@ fn up_to_last<'b>(
     let last = all.iter().rposition(is_played).map_or(0, |at| at + 1);
     let (known, behind) = all.split_at(last);
     let [first, _, ..] = behind else { return all };
-    out.compare(ComparisonKind::Matches, false, || {
-        let at = format!("from match {} on", first.number);
-        (at, "further matches".to_owned(), "there are no games of them".to_owned())
-    });
+    let at = format!("from match {} on", first.number);
+    out.disagree(ComparisonKind::Matches, at, "further matches", "there are no games of them");
     known
 }
 

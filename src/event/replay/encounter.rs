@@ -161,10 +161,11 @@ impl PlayedMatch {
             let (white, black) =
                 if is_first { (self.white, self.black) } else { (self.black, self.white) };
             match slot {
-                Slot::Missing(place) => out.compare(ComparisonKind::Games, false, || {
-                    let none = "there is no such game".to_owned();
-                    (place.to_string(), stage.meeting(white, black), none)
-                }),
+                Slot::Missing(place) => {
+                    let expected = stage.meeting(white, black);
+                    let none = "there is no such game";
+                    out.disagree(ComparisonKind::Games, place.to_string(), expected, none);
+                }
                 Slot::Played(game) => out.compare(ComparisonKind::Colours, agrees, || {
                     (at(number), stage.meeting(white, black), stage.told(game))
                 }),

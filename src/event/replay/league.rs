@@ -67,19 +67,16 @@ pub(super) fn round_robin(
         out.notes.push(format!("{name} crashed too often: {games} of it were not played"));
     }
     for due in dues.iter().filter(|due| laid.made_up.contains(&due.at)) {
-        let tagged = laid.placed.get(&due.at).and_then(|game| game.at);
-        let tag = tagged.map_or_else(|| "?".to_owned(), |at| at.to_string());
-        out.compare(ComparisonKind::Rounds, false, || {
-            (due.at.to_string(), told(due), format!("at another time, tagged {tag}"))
-        });
+        let tag = laid.placed.get(&due.at).map(StageGame::place).unwrap_or_default();
+        let played = format!("at another time, tagged {tag}");
+        out.disagree(ComparisonKind::Rounds, due.at.to_string(), told(due), played);
     }
     absent(missing, &dues, stage, out);
     let planned: BTreeSet<usize> = laid.placed.values().map(|game| game.number).collect();
     let is_over = |game: &&StageGame| game.result != GameResult::Unfinished;
     let others = stage.games.iter().filter(|game| !planned.contains(&game.number));
     for game in others.filter(is_over) {
-        let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
-        out.compare(ComparisonKind::Games, false, || (at, "no game".to_owned(), stage.told(game)));
+        out.disagree(ComparisonKind::Games, game.place(), "no game", stage.told(game));
     }
     let order: BTreeMap<usize, usize> =
         stage.games.iter().enumerate().map(|(order, game)| (game.number, order)).collect();
@@ -191,10 +188,8 @@ fn other_order(
     let all = roster.len() * roster.len().saturating_sub(1) / 2;
     if 2 * met.len() < all {
         // Another format, or few games of it: one cause.
-        out.compare(ComparisonKind::Games, false, || {
-            let played = format!("{} of {all} pairs met", met.len());
-            ("the stage".to_owned(), "everybody meets everybody".to_owned(), played)
-        });
+        let played = format!("{} of {all} pairs met", met.len());
+        out.disagree(ComparisonKind::Games, "the stage", "everybody meets everybody", played);
         return;
     }
     let cycles = format.cycles.get() as usize;
@@ -252,10 +247,8 @@ pub(super) fn match_(
 ) -> Vec<Vec<Id>> {
     let roster = stage.roster();
     let [_, _] = roster[..] else {
-        let games = stage.games.len();
-        out.compare(ComparisonKind::Games, false, || {
-            ("-".to_owned(), "two engines".to_owned(), format!("{} in {games} games", roster.len()))
-        });
+        let played = format!("{} in {} games", roster.len(), stage.games.len());
+        out.disagree(ComparisonKind::Games, "-", "two engines", played);
         return Vec::new();
     };
     let given = given.or_else(|| {
@@ -330,13 +323,11 @@ pub(super) fn playoff(
         }
     };
     if let Some(first) = left.first() {
-        out.compare(ComparisonKind::Games, false, || {
-            let played = match left.len() {
-                1 => stage.told(first),
-                games => format!("{}, the first {}", counted(games, "game"), stage.told(first)),
-            };
-            ("after the end".to_owned(), "no game".to_owned(), played)
-        });
+        let played = match left.len() {
+            1 => stage.told(first),
+            games => format!("{}, the first {}", counted(games, "game"), stage.told(first)),
+        };
+        out.disagree(ComparisonKind::Games, "after the end", "no game", played);
     }
     seated.groups(groups)
 }

@@ -308,9 +308,8 @@ impl Named {
     fn tell_misspelt(&self, stage: &StageGames<'_>, out: &mut StageReplay) {
         for game in &stage.games {
             if let Some((white, black)) = self.misspelt.get(&game.number) {
-                let at = game.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
                 let played = format!("{white} – {black}");
-                out.differ(ComparisonKind::Pairs, at, stage.told(game), played);
+                out.differ(ComparisonKind::Pairs, game.place(), stage.told(game), played);
             }
         }
     }
@@ -427,7 +426,7 @@ fn variants(
             out.count(ComparisonKind::Variants, agrees);
         }
         if !agrees {
-            others.push((game.at.map_or_else(|| "?".to_owned(), |at| at.to_string()), start));
+            others.push((game.place(), start));
         }
     }
     let is_one = others.iter().all(|(_, start)| Some(*start) == others.first().map(|one| one.1));
@@ -447,8 +446,7 @@ fn variants(
 fn by_points(stage: &StageGames<'_>, told: &StageReplay) -> Vec<Vec<Id>> {
     let ranked = told.table.iter().filter(|row| row.place.is_some() && row.points.is_some());
     let rows: Vec<&ReportRow> = ranked.collect();
-    let find =
-        |row: &&ReportRow| stage.roster().into_iter().find(|id| stage.name(*id) == row.engine);
+    let find = |row: &&ReportRow| stage.engine(&row.engine);
     let level = rows.chunk_by(|a, b| a.points == b.points);
     level.map(|rows| rows.iter().filter_map(find).collect()).collect()
 }
@@ -475,9 +473,7 @@ fn table(
     out: &mut StageReplay,
 ) -> Vec<Vec<Id>> {
     let mut builder = FieldBuilder::default();
-    let own: Vec<&Assigned> =
-        stage.games.iter().filter_map(|game| games.get(game.number)).collect();
-    for game in own {
+    for game in stage.games.iter().filter_map(|game| games.get(game.number)) {
         builder.add(&game.recorded.game, 0);
     }
     for bye in byes {
@@ -489,7 +485,6 @@ fn table(
         field.disqualify_after(limit.get());
     }
     let standings = Standings::with(&field, planned.chain, TieOfTwo::Broken);
-    let find = |name: &str| stage.roster().into_iter().find(|id| stage.name(*id) == name);
     let rank = |row: &StandingsRow| row.place.rank();
     let places = standings.rows.chunk_by(|a, b| rank(a).is_some() && rank(a) == rank(b));
     let groups = places.map(|tied| {
@@ -499,7 +494,7 @@ fn table(
             points: Some(row.points.as_f64()),
             sonneborn_berger: Some(row.sonneborn_berger.as_f64()),
         }));
-        tied.iter().filter_map(|row| find(&row.engine.name)).collect()
+        tied.iter().filter_map(|row| stage.engine(&row.engine.name)).collect()
     });
     groups.collect()
 }

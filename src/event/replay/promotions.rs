@@ -82,9 +82,7 @@ pub(super) fn playoff(
         });
     }
     for id in roster.iter().filter(|id| !level.tied.contains(id)) {
-        out.compare(ComparisonKind::Promotions, false, || {
-            (at(), "nobody else".to_owned(), stage.name(*id).to_owned())
-        });
+        out.disagree(ComparisonKind::Promotions, at(), "nobody else", stage.name(*id));
     }
 }
 
@@ -127,37 +125,24 @@ pub(super) fn promotions(
             let due = range.clone().filter(|place| wanted.contains(place)).count();
             let (mut present, mut absent): (Vec<Id>, Vec<Id>) =
                 group.iter().copied().partition(|id| roster.contains(id));
-            let told = |place: usize| format!("place {place} of {name}");
             let doubt = if outcome.is_incomplete { " (games are missing there)" } else { "" };
+            let at = || format!("place {} of {name}{doubt}", range.start());
             for _ in 0..due {
                 let promoted = (!present.is_empty()).then(|| present.remove(0));
                 order.extend(promoted.or_else(|| absent.first().copied()));
                 out.compare(ComparisonKind::Promotions, promoted.is_some(), || {
                     let id = if absent.is_empty() { Id(usize::MAX) } else { absent.remove(0) };
-                    (
-                        format!("{}{doubt}", told(*range.start())),
-                        stage.name(id).to_owned(),
-                        "it does not play here".to_owned(),
-                    )
+                    (at(), stage.name(id).to_owned(), "it does not play here".to_owned())
                 });
             }
             for id in present {
-                out.compare(ComparisonKind::Promotions, false, || {
-                    let expected = "not promoted".to_owned();
-                    (
-                        format!("{}{doubt}", told(*range.start())),
-                        expected,
-                        stage.name(id).to_owned(),
-                    )
-                });
+                out.disagree(ComparisonKind::Promotions, at(), "not promoted", stage.name(id));
             }
         }
         known.extend(all);
     }
     for id in roster.iter().filter(|id| is_known && !planned.invited && !known.contains(id)) {
-        out.compare(ComparisonKind::Promotions, false, || {
-            ("-".to_owned(), "nobody else".to_owned(), stage.name(*id).to_owned())
-        });
+        out.disagree(ComparisonKind::Promotions, "-", "nobody else", stage.name(*id));
     }
     let is_whole = is_known && order.len() == roster.len();
     let is_ranked = matches!(planned.seating, Seating::Ranking | Seating::ReversedRanking);

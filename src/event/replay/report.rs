@@ -129,6 +129,18 @@ impl StageReplay {
         }
     }
 
+    /// Notes one comparison that shows a difference.
+    pub(super) fn disagree(
+        &mut self,
+        kind: ComparisonKind,
+        at: impl Into<String>,
+        expected: impl Into<String>,
+        played: impl Into<String>,
+    ) {
+        self.count(kind, false);
+        self.differ(kind, at.into(), expected.into(), played.into());
+    }
+
     /// Counts one comparison without telling it: a difference that many of them share is told once.
     pub(super) fn count(&mut self, kind: ComparisonKind, agrees: bool) {
         let known = self.counts.iter().position(|count| count.kind == kind);

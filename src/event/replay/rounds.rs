@@ -73,9 +73,7 @@ impl System {
             let of = |swiss: Swiss| {
                 format!("{} of each pair", counted(swiss.games.get() as usize, "game"))
             };
-            out.compare(ComparisonKind::Lengths, false, || {
-                ("the stage".to_owned(), of(swiss), of(played))
-            });
+            out.disagree(ComparisonKind::Lengths, "the stage", of(swiss), of(played));
             return System::Monrad(played);
         }
         self
@@ -258,10 +256,8 @@ fn compare(
     if last < system.last_round() {
         out.notes.push(format!("of {}, {last} were played", counted(system.last_round(), "round")));
     } else if last > system.last_round() {
-        let (plan, played) = (system.last_round(), last);
-        out.compare(ComparisonKind::Games, false, || {
-            ("the end".to_owned(), counted(plan, "round"), counted(played, "round"))
-        });
+        let expected = counted(system.last_round(), "round");
+        out.disagree(ComparisonKind::Games, "the end", expected, counted(last, "round"));
     }
     byes
 }
@@ -283,10 +279,9 @@ fn leave(
     for (last, seat, id) in left {
         let first = u32::try_from(last).unwrap_or(u32::MAX - 1) + 1;
         past.out.push((seat, first));
-        out.compare(ComparisonKind::Games, false, || {
-            let expected = format!("games of {}", stage.name(id));
-            (format!("from round {first} on"), expected, "there are no such games".to_owned())
-        });
+        let at = format!("from round {first} on");
+        let expected = format!("games of {}", stage.name(id));
+        out.disagree(ComparisonKind::Games, at, expected, "there are no such games");
     }
 }
 
@@ -309,9 +304,8 @@ fn one_round(
     let is_idle = |pair: &&(Id, Id)| !plays(pair.0) && !plays(pair.1);
     let idle = plan.iter().filter(is_idle).count();
     if idle > 1 {
-        out.compare(ComparisonKind::Games, false, || {
-            (at(), counted(idle, "more pair"), "there are no games of these".to_owned())
-        });
+        let expected = counted(idle, "more pair");
+        out.disagree(ComparisonKind::Games, at(), expected, "there are no games of these");
     }
     for pair in plan.iter().filter(|pair| idle < 2 || !is_idle(pair)) {
         let is_played = meetings.iter().any(|played| same(pair, played));

@@ -76,6 +76,16 @@ impl StageGame {
     pub(super) fn plays(&self, id: Id) -> bool {
         self.white == id || self.black == id
     }
+
+    /// Its Round tag, in words.
+    pub(super) fn place(&self) -> String {
+        self.at.map_or_else(|| "?".to_owned(), |at| at.to_string())
+    }
+
+    /// What tells a game from the others of its run: without a tag nothing tells a second meeting from the first one.
+    fn key(&self) -> Option<(RoundGame, Tag, Id, Id)> {
+        self.at.map(|at| (at, self.tag, self.white, self.black))
+    }
 }
 
 /// The games of a part in runs whose tags number the games of each. Where tags are numbers, a run begins where they begin
@@ -120,16 +130,14 @@ fn in_order(go: &[StageGame], tags: TagUse) -> OrderedGames {
     let mut games: Vec<StageGame> = own.drain(..).map(|(game, _)| *game).collect();
     let mut again: Vec<StageGame> = again.into_iter().map(|(game, _)| *game).collect();
     let places = |own: &[StageGame]| own.iter().filter_map(|game| game.at).collect::<BTreeSet<_>>();
-    // Without a tag nothing tells a second meeting from the first one.
-    let key = |game: &StageGame| game.at.map(|at| (at, game.tag, game.white, game.black));
     let kept: BTreeMap<_, usize> =
-        games.iter().filter_map(|game| Some((key(game)?, game.number))).collect();
+        games.iter().filter_map(|game| Some((game.key()?, game.number))).collect();
     let untold = games.iter().filter(|game| game.at.is_none()).count();
     // Where most tags repeat, they number nothing: many matches were tagged `1` from their first game on, or all by the
     // number of the match.
     let numbered = if tags == TagUse::Numbers { places(&games).len() } else { kept.len() + untold };
     if is_few(games.len() - numbered) {
-        let is_kept = |game: &StageGame| key(game).is_none_or(|key| kept[&key] == game.number);
+        let is_kept = |game: &StageGame| game.key().is_none_or(|key| kept[&key] == game.number);
         again.extend(games.iter().filter(|game| !is_kept(game)));
         games.retain(is_kept);
     }
@@ -152,17 +160,16 @@ fn in_order(go: &[StageGame], tags: TagUse) -> OrderedGames {
 /// Gives each game that was played again the turn of its first copy, its place in the file and the time at which it began: the
 /// format made it due then, however much later it was played again.
 fn take_turns(go: &[StageGame], games: &mut [StageGame], again: &[StageGame]) {
-    let key = |game: &StageGame| game.at.map(|at| (at, game.tag, game.white, game.black));
     let is_again: HashSet<usize> = again.iter().map(|game| game.number).collect();
     let (mut turns, mut firsts) = (BTreeMap::new(), BTreeMap::new());
     for (turn, game) in go.iter().enumerate() {
         turns.insert(game.number, turn);
-        if let (Some(key), true) = (key(game), is_again.contains(&game.number)) {
+        if let (Some(key), true) = (game.key(), is_again.contains(&game.number)) {
             firsts.entry(key).or_insert((turn, game.began));
         }
     }
     for game in &mut *games {
-        if let Some((turn, began)) = key(game).and_then(|key| firsts.get(&key)) {
+        if let Some((turn, began)) = game.key().and_then(|key| firsts.get(&key)) {
             turns.insert(game.number, *turn);
             game.began = *began;
         }
@@ -357,6 +364,11 @@ impl<'a> StageGames<'a> {
 
     pub(super) fn name(&self, id: Id) -> &str {
         self.names.get(id.0).map_or("?", String::as_str)
+    }
+
+    /// The engine of a name.
+    pub(super) fn engine(&self, name: &str) -> Option<Id> {
+        self.roster().into_iter().find(|id| self.name(*id) == name)
     }
 
     /// `A–B`, White first.
