@@ -11,7 +11,7 @@ use crate::event::journal_games;
 use crate::event::terms::AskTables;
 use crate::game::end::Referee;
 use crate::game::legal;
-use crate::model::game::ending::Termination;
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::result::GameResult;
 
 /// Pieces of the largest tables that there are.
@@ -75,13 +75,10 @@ impl RecordCheck<'_> {
         }
         self.ruled(told, game);
         match ending {
-            Some(ending) if ending != recorded => self.wrong(format!(
-                "{id} ended {} by {}, and is recorded as {} by {}",
-                ending.result,
-                ending.details(),
-                recorded.result,
-                recorded.details()
-            )),
+            Some(ending) if ending != recorded => {
+                let (due, recorded) = (in_words(&ending), in_words(&recorded));
+                self.wrong(format!("{id} ended {due}, and is recorded as {recorded}"));
+            }
             None if game.reason.is_on_the_board() => {
                 self.wrong(format!(
                     "{id} had not ended on the board, and is recorded as {}",
@@ -200,23 +197,18 @@ impl RecordCheck<'_> {
             ));
         }
         let recorded = game.ending();
-        let words = format!("is recorded as {} by {}", recorded.result, recorded.details());
+        let words = format!("is recorded as {}", in_words(&recorded));
         let by_evaluations = matches!(
             game.reason,
             Termination::WinByEval | Termination::DrawByEval | Termination::Length
         );
         match course.ending {
-            Some((number, ending)) if number + 1 < told.plies.len() => self.wrong(format!(
-                "{id} goes on after move {number}, with which it ended {} by {}",
-                ending.result,
-                ending.details()
-            )),
+            Some((number, ending)) if number + 1 < told.plies.len() => {
+                let due = in_words(&ending);
+                self.wrong(format!("{id} goes on after move {number}, with which it ended {due}"));
+            }
             Some((_, ending)) if ending != recorded && !self.may_end_otherwise(game) => {
-                self.wrong(format!(
-                    "{id} ended {} by {}, and {words}",
-                    ending.result,
-                    ending.details()
-                ));
+                self.wrong(format!("{id} ended {}, and {words}", in_words(&ending)));
             }
             None if by_evaluations && game.by_rule.is_none() => {
                 self.wrong(format!("{id} had not ended by its evaluations, and {words}"));
@@ -240,4 +232,9 @@ impl RecordCheck<'_> {
     fn has_moved(&self, id: &str) -> bool {
         self.ledger.open.get(id).is_some_and(|game| game.plies.len() > game.before)
     }
+}
+
+/// `1-0 by White mates`.
+fn in_words(ending: &GameEnding) -> String {
+    format!("{} by {}", ending.result, ending.details())
 }
