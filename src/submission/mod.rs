@@ -58,11 +58,7 @@ fn options(config: &Json) -> Vec<(String, String)> {
     let Some(JsonNode::Array(options)) = config.get("options").map(|options| &options.node) else {
         return Vec::new();
     };
-    let text = |option: &Json, key: &str| match &option.get(key)?.node {
-        JsonNode::Bool(flag) => Some(flag.to_string()),
-        JsonNode::Number(text) | JsonNode::String(text) => Some(text.clone()),
-        _ => None,
-    };
+    let text = |option: &Json, key: &str| Some(option.get(key)?.scalar()?.to_owned());
     options
         .iter()
         .filter_map(|option| Some((text(option, "name")?, text(option, "value")?)))
