@@ -113,13 +113,11 @@ impl Leaving<'_> {
         past.out.push((seat, begun + 1));
         if is_bracket {
             // Both sides of the final would be gone.
-            let is_gone = |format: &format::knockout::Knockout| {
-                format.champion(seats, &past).is_some_and(|seat| past.left(seat).is_some())
+            let champion = match &stage.format {
+                StageFormat::Of(format::Format::Knockout(of)) => of.champion(seats, &past),
+                _ => None,
             };
-            let nobody = match &stage.format {
-                StageFormat::Of(format::Format::Knockout(format)) => is_gone(format),
-                _ => false,
-            };
+            let nobody = champion.is_some_and(|seat| past.left(seat).is_some());
             if nobody || matches!(next, Next::Over(_)) {
                 return Err(format!(
                     "{name} is decided, and without {engine} nobody would have won it; `gate4k event run` ends it"

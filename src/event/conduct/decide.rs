@@ -16,7 +16,7 @@ impl Conductor<'_> {
     /// # Errors
     /// When that is not what the event waits for.
     pub(crate) fn decide(&mut self, order: &str, reason: &str) -> Result<Vec<String>, EventError> {
-        let refused = |what: String| EventError::NotNow(what);
+        let refused = EventError::NotNow;
         let Some(number) = self.ledger.stages.len().checked_sub(1) else {
             return Err(refused("no stage has begun, so there is nothing to decide".into()));
         };

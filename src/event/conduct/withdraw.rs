@@ -12,14 +12,13 @@ impl Conductor<'_> {
     /// # Errors
     /// When the engine cannot be withdrawn now.
     pub(crate) fn withdraw(&mut self, engine: &str, reason: &str) -> Result<String, EventError> {
-        let refused = |what: String| EventError::NotNow(what);
         // A word against it comes before anything is kept.
-        withdraw::withdrawal(self.config, &self.ledger, engine).map_err(refused)?;
+        withdraw::withdrawal(self.config, &self.ledger, engine).map_err(EventError::NotNow)?;
         self.keep_ends(engine)?;
         let withdrawn = Withdrawn {
             reason: reason.to_owned(),
             at: now(),
-            ..withdraw::withdrawal(self.config, &self.ledger, engine).map_err(refused)?
+            ..withdraw::withdrawal(self.config, &self.ledger, engine).map_err(EventError::NotNow)?
         };
         let told = withdrawn.in_words();
         self.keep(JournalRecord::Withdrawn(withdrawn))?;
