@@ -155,11 +155,10 @@ fn is_for_people(command: &CliCommand) -> bool {
         CliCommand::Event(EventCommand::ReplayGames(args)) => args.format != OutputFormat::Json,
         CliCommand::Event(EventCommand::Status(args)) => args.format != OutputFormat::Json,
         CliCommand::Verify(args) => args.format != OutputFormat::Json,
-        CliCommand::Match(_) => true,
         CliCommand::Merge(args) => {
             args.format != Some(OutputFormat::Json) && !args.report.iter().any(is_for_programs)
         }
-        CliCommand::Event(_) | CliCommand::Pack(_) => true,
+        CliCommand::Event(_) | CliCommand::Match(_) | CliCommand::Pack(_) => true,
         CliCommand::Run(_)
         | CliCommand::ReplayQuestion(_)
         | CliCommand::Completions(_)

@@ -35,15 +35,13 @@ impl Tcec<'_> {
         let game = self.game();
         let last = self.broadcast.ledger.stages.len().saturating_sub(1);
         let stage = game.map_or(last, |game| game.started.stage);
-        let mut files: Vec<File> = game
-            .and_then(|game| {
-                let pgn = game.live_pgn(self.config, &self.broadcast.ledger)?;
-                let json = live::document(game, &pgn);
-                Some([("live.pgn".into(), pgn), text("live.json", &json)])
-            })
-            .into_iter()
-            .flatten()
-            .collect();
+        let mut files: Vec<File> = Vec::new();
+        if let Some(game) = game
+            && let Some(pgn) = game.live_pgn(self.config, &self.broadcast.ledger)
+        {
+            let json = live::document(game, &pgn);
+            files.extend([("live.pgn".into(), pgn), text("live.json", &json)]);
+        }
         for table in self.tables(stage) {
             files.push(text(&format!("{}.json", table.name), &table.document));
         }
