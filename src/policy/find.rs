@@ -38,11 +38,7 @@ impl<'a> NameWalk<'a> {
             SYSTEM_PATH.iter().map(|dir| Path::new(dir).join(name)).collect();
         if let Some(helper) = self.list.helper(name) {
             for place in &helper.places {
-                places.extend(self.expander.expand(place));
-                // The same place below a toolchain that lies elsewhere.
-                if let (Some(rust), Some(rest)) = (&self.rust, place.strip_prefix("/usr/")) {
-                    places.extend(self.expander.expand(&rust.join(rest).to_string_lossy()));
-                }
+                places.extend(self.expander.expand_beside(place, self.rust.as_deref()));
             }
         }
         let before = self.found.len();

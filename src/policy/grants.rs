@@ -1,11 +1,11 @@
 //! The paths that the sandbox grants for the programs that were found.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::allowlist::{Allowlist, HostAccess};
+use super::allowlist::{Allowlist, HostAccess, NamedLibrary};
 use super::find::FoundProgram;
-use super::places::{Expander, children};
+use super::places::{Expander, children, name_of};
 use super::{elf_needs, pattern};
 use crate::sandbox::plan::is_shared_object;
 use crate::sandbox::{Grants, devices};
@@ -94,21 +94,17 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
     let mut allowed: Vec<PathBuf> = Vec::new();
     let mut links: BTreeSet<PathBuf> = BTreeSet::new();
     for directory in &directories {
-        for path in children(directory) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if list.libraries.iter().any(|library| pattern::matches(&library.name, &name)) {
-                let Ok(real) = path.canonicalize() else {
-                    continue;
-                };
-                if real != path {
-                    links.insert(path);
-                }
-                if is_named_as_a_loader(&name) {
-                    execute.insert(real);
-                } else if real.is_file() {
-                    allowed.push(real.clone());
-                    read.insert(real);
-                }
+        for path in children(directory).into_iter().filter(|path| is_one_of(&list.libraries, path))
+        {
+            let Ok(real) = path.canonicalize() else { continue };
+            if is_named_as_a_loader(&name_of(&path)) {
+                execute.insert(real.clone());
+            } else if real.is_file() {
+                allowed.push(real.clone());
+                read.insert(real.clone());
+            }
+            if real != path {
+                links.insert(path);
             }
         }
     }
@@ -169,10 +165,7 @@ pub(super) fn own_needs(
     let of_links: Vec<PathBuf> = read.iter().flat_map(|dir| linked_objects(dir)).collect();
     read.extend(of_links);
     let opened: Vec<PathBuf> = read.iter().flat_map(|dir| shared_objects(dir)).collect();
-    let allowed = granted.read.iter().filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        list.libraries.iter().any(|library| pattern::matches(&library.name, &name))
-    });
+    let allowed = granted.read.iter().filter(|path| is_one_of(&list.libraries, path));
     read.extend(allowed.cloned());
     let programs = opened.into_iter().chain([program.to_owned()]);
     let linked = elf_needs::follow(programs, &library_directories(list, &mut expander)).libraries;
@@ -192,14 +185,8 @@ fn trees_of(
     rust: Option<&Path>,
     name: &str,
 ) -> Vec<PathBuf> {
-    let mut trees = Vec::new();
-    for pattern in list.reads_of(name) {
-        trees.extend(expander.expand(pattern));
-        if let (Some(rust), Some(rest)) = (rust, pattern.strip_prefix("/usr/")) {
-            trees.extend(expander.expand(&rust.join(rest).to_string_lossy()));
-        }
-    }
-    trees
+    let patterns = list.reads_of(name).into_iter();
+    patterns.flat_map(|pattern| expander.expand_beside(pattern, rust)).collect()
 }
 
 /// Directories that a program reads, granted around what is installed in them: each grant costs each start of an entry some
@@ -236,7 +223,7 @@ impl Tree<'_> {
     /// True if something is installed below a directory, however deep, that no entry may have.
     fn hides(&self, directory: &Path) -> bool {
         let harmless = |path: &PathBuf| {
-            is_allowed_module(self.list, path)
+            is_one_of(&self.list.python_modules, path)
                 || path.file_name().is_some_and(|name| name == "README")
         };
         let all = walkdir::WalkDir::new(directory).into_iter().filter_map(Result::ok);
@@ -253,18 +240,18 @@ fn installed(
     chess: &mut BTreeSet<PathBuf>,
 ) {
     for path in children(directory) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if is_allowed_module(list, &path) {
+        if is_one_of(&list.python_modules, &path) {
             read.insert(path);
-        } else if list.chess_libraries.iter().any(|module| pattern::matches(&module.name, &name)) {
+        } else if is_one_of(&list.chess_libraries, &path) {
             chess.insert(path);
         }
     }
 }
 
-fn is_allowed_module(list: &Allowlist, path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    list.python_modules.iter().any(|module| pattern::matches(&module.name, &name))
+/// True if the name of a file or directory is that of one of these.
+fn is_one_of(lines: &[NamedLibrary], path: &Path) -> bool {
+    let name = name_of(path);
+    lines.iter().any(|line| pattern::matches(&line.name, &name))
 }
 
 pub(super) fn is_installed(path: &Path) -> bool {
@@ -280,7 +267,7 @@ fn python_homes(found: &[FoundProgram]) -> Vec<PathBuf> {
         .filter_map(|f| f.real.parent()?.parent().map(|home| home.join("lib")))
         .flat_map(|lib| children(&lib))
         .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = name_of(path);
             name.starts_with("python") || name.starts_with("pypy") || name.starts_with("libp")
         })
         .collect()
@@ -290,7 +277,7 @@ fn python_homes(found: &[FoundProgram]) -> Vec<PathBuf> {
 fn python_search_path() -> Vec<PathBuf> {
     children(Path::new("/usr/local/lib"))
         .into_iter()
-        .filter(|path| path.file_name().unwrap_or_default().to_string_lossy().starts_with("python"))
+        .filter(|path| name_of(path).starts_with("python"))
         .collect()
 }
 
@@ -329,7 +316,9 @@ fn library_directories(list: &Allowlist, expander: &mut Expander) -> Vec<PathBuf
         directories.extend(expander.expand(&directory.directory));
     }
     directories.extend(loader_configuration());
-    unique(directories.into_iter().filter_map(|d| d.canonicalize().ok()))
+    let mut seen = BTreeSet::new();
+    let real = directories.into_iter().filter_map(|directory| directory.canonicalize().ok());
+    real.filter(|directory| seen.insert(directory.clone())).collect()
 }
 
 /// The directories that the system's loader is told of.
@@ -345,16 +334,6 @@ fn loader_configuration() -> Vec<PathBuf> {
                 .collect::<Vec<_>>()
         })
         .collect()
-}
-
-fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
-    let mut seen = BTreeMap::new();
-    for (index, path) in paths.enumerate() {
-        seen.entry(path).or_insert(index);
-    }
-    let mut ordered: Vec<(usize, PathBuf)> = seen.into_iter().map(|(path, i)| (i, path)).collect();
-    ordered.sort();
-    ordered.into_iter().map(|(_, path)| path).collect()
 }
 
 /// Without what lies below another path of the set (it is granted with it).

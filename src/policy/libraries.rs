@@ -122,11 +122,7 @@ pub(crate) fn below_usr(path: &str) -> Option<String> {
 /// unknown here, since the names of the standard library are not listed.
 fn python_module(list: &Allowlist, name: &str) -> LibraryDecision {
     let top = name.split('.').next().unwrap_or(name);
-    if let Some(word) = named_module(list, name).or_else(|| named_module(list, top)) {
-        word
-    } else {
-        NOT
-    }
+    named_module(list, name).or_else(|| named_module(list, top)).unwrap_or(NOT)
 }
 
 fn named_module(list: &Allowlist, name: &str) -> Option<LibraryDecision> {

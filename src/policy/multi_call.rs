@@ -8,6 +8,7 @@ use std::path::Path;
 use memchr::memmem;
 
 use super::decide::ProgramForm;
+use super::places::name_of;
 use crate::model::command_words::MULTI_CALL_BINARIES;
 use crate::sandbox::patiently;
 
@@ -20,7 +21,7 @@ const LARGEST: u64 = 30 << 20;
 
 /// The form of a program of the host.
 pub(super) fn form(real: &Path) -> ProgramForm {
-    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    let name = name_of(real);
     let known = MULTI_CALL_BINARIES.iter().any(|known| name.starts_with(known));
     if known || has_mark(real) { ProgramForm::MultiCall } else { ProgramForm::Ordinary }
 }

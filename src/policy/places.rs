@@ -1,5 +1,6 @@
 //! Path patterns of the allow-list, expanded to what this host has.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,15 @@ impl Expander {
         paths
     }
 
+    /// The same, and what it names below a toolchain of Rust that lies elsewhere.
+    pub(super) fn expand_beside(&mut self, pattern: &str, rust: Option<&Path>) -> Vec<PathBuf> {
+        let mut paths = self.expand(pattern);
+        if let (Some(rust), Some(rest)) = (rust, pattern.strip_prefix("/usr/")) {
+            paths.extend(self.expand(&rust.join(rest).to_string_lossy()));
+        }
+        paths
+    }
+
     fn matching(&mut self, dir: &Path, part: &str) -> Vec<PathBuf> {
         let fits = |path: &&PathBuf| {
             path.file_name().is_some_and(|name| pattern::matches(part, &name.to_string_lossy()))
@@ -41,6 +51,11 @@ impl Expander {
         let listing = self.listed.entry(dir.to_owned()).or_insert_with(|| children(dir));
         listing.iter().filter(fits).cloned().collect()
     }
+}
+
+/// The name of a file or directory, broken UTF-8 replaced.
+pub(super) fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The paths in a directory, sorted; none where it cannot be read.

@@ -17,6 +17,7 @@ use super::decide::{self, Ancestor, Origin, ProgramForm, StartedProgram, Strictn
 use super::find::{FoundProgram, NameWalk, SYSTEM_PATH};
 use super::grants::{self, Granted, OwnNeeds, grants};
 use super::libraries::{self, is_shared_library};
+use super::places::name_of;
 use super::{multi_call, pattern};
 use crate::model::command_words::base_name;
 use crate::model::evidence::ProgramClass;
@@ -311,7 +312,7 @@ impl Toolchain {
         let mut names = by_inode.chain(by_path.map(|found| &found.name)).peekable();
         if names.peek().is_none() {
             // (A file of Python's own may be a script that can be executed.)
-            let name = real.file_name().unwrap_or_default().to_string_lossy();
+            let name = name_of(&real);
             return (is_elf && !is_shared_library(&name)).then_some(HostProgram::Unlisted);
         }
         let is_command = names.any(|name| self.list.command(name).is_some());
