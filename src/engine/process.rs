@@ -149,9 +149,7 @@ impl TrustedProcess {
             .stderr(Stdio::piped())
             // A group of its own: a Ctrl-C at the terminal is for us, and wrappers die with what they wrap.
             .process_group(0);
-        for name in secret::VARIABLES {
-            command.env_remove(name);
-        }
+        secret::keep_from(&mut command);
         if let Some(directory) = &program.directory {
             command.current_dir(directory);
         }
@@ -340,18 +338,9 @@ impl EngineProcess for ConfinedProcess {
 
 /// All that was seen of a process that played.
 fn record(traces: Traces, departure: Departure) -> LeftByProcess {
-    let Traces { left_files, execs, opens, not_installed, denials, refusals, .. } = traces;
+    let Traces { left_files: files, execs, opens, not_installed, denials, refusals, .. } = traces;
     let processes = Vec::new();
-    LeftByProcess {
-        departure,
-        files: left_files,
-        processes,
-        execs,
-        opens,
-        not_installed,
-        denials,
-        refusals,
-    }
+    LeftByProcess { departure, files, processes, execs, opens, not_installed, denials, refusals }
 }
 
 impl Drop for ConfinedProcess {

@@ -27,7 +27,7 @@ pub(super) struct PushAnswer {
 pub(super) fn is_there() -> bool {
     let mut command = Command::new("curl");
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    hide(&mut command);
+    secret::keep_from(&mut command);
     command.status().is_ok_and(|status| status.success())
 }
 
@@ -51,7 +51,7 @@ pub(super) fn post(address: &str, token: &str, text: &str) -> Result<PushAnswer,
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    hide(&mut command);
+    secret::keep_from(&mut command);
     let mut child = command.spawn().map_err(failed)?;
     if let Some(mut settings) = child.stdin.take() {
         // One that has ended already says so below.
@@ -72,13 +72,6 @@ pub(super) fn post(address: &str, token: &str, text: &str) -> Result<PushAnswer,
         return Err(escape(words.as_bytes(), 200));
     }
     parse(&String::from_utf8_lossy(&answer)).ok_or_else(|| "its answer is not HTTP".to_owned())
-}
-
-/// Keeps what is secret from it.
-fn hide(command: &mut Command) {
-    for name in secret::VARIABLES {
-        command.env_remove(name);
-    }
 }
 
 /// The last head and what follows it; there are others before it where the server said `100 Continue`.
