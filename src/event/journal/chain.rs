@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use ct_codecs::{Decoder, Hex};
 use sha2::{Digest, Sha256};
 
 use crate::model::text::hex;
@@ -31,9 +32,7 @@ impl RecordChain {
             return None;
         }
         let mut bytes = [0; 32];
-        for (place, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(digits.get(2 * place..2 * place + 2)?, 16).ok()?;
-        }
+        Hex::decode(&mut bytes, digits, None).ok()?;
         Some(RecordChain(bytes))
     }
 }
