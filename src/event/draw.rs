@@ -65,11 +65,7 @@ pub(crate) fn drawn(config: &EventConfig, ledger: &Ledger, number: usize) -> Dra
 /// The engines that go on from a stage by their places. The seat of one that was withdrawn since goes to the next behind
 /// those that go on; where that place is shared by several the withdrawn one stays here, and its seat is nobody's.
 fn going_on(config: &EventConfig, ledger: &Ledger, number: usize) -> Vec<String> {
-    let state = ledger.stages.get(number);
-    let Some((state, outcome)) = state.and_then(|state| Some((state, state.outcome.as_ref()?)))
-    else {
-        return Vec::new();
-    };
+    let Some((state, outcome)) = ledger.over(number) else { return Vec::new() };
     let mut held = outcome.promoted.clone();
     let (Some(stage), false) = (config.stages.get(number), ledger.withdrawn.is_empty()) else {
         return held;
@@ -97,17 +93,12 @@ fn going_on(config: &EventConfig, ledger: &Ledger, number: usize) -> Vec<String>
 fn tied(config: &EventConfig, ledger: &Ledger, stage: &Stage, before: usize) -> Drawn {
     let mut drawn = Drawn::default();
     let StageFormat::Of(format::Format::Playoff(playoff)) = &stage.format else { return drawn };
-    let Some((state, outcome)) =
-        ledger.stages.get(before).and_then(|state| Some((state, state.outcome.as_ref()?)))
-    else {
-        return drawn;
-    };
+    let Some((state, outcome)) = ledger.over(before) else { return drawn };
     let field = state.field(config.stages.get(before).and_then(|stage| stage.crash_limit));
-    let engine = |name: &String| field.indices().find(|one| field.engine(*one).name == *name);
     let order: Vec<_> = outcome
         .order
         .iter()
-        .filter_map(|name| Some((name, engine(name)?)))
+        .filter_map(|name| Some((name, field.find(name)?)))
         .filter(|(name, engine)| {
             field.removal(*engine).is_none() && ledger.withdrawal(name).is_none()
         })

@@ -149,6 +149,11 @@ impl Field {
         &self.engines[engine.at()]
     }
 
+    /// The engine of a name.
+    pub(crate) fn find(&self, name: &str) -> Option<EngineIx> {
+        self.indices().find(|engine| self.engine(*engine).name == name)
+    }
+
     /// Every game in the event's order, also those that are unfinished or annulled.
     pub(crate) fn games(&self) -> &[EventGame] {
         &self.games
@@ -202,8 +207,7 @@ impl Field {
 
     /// Takes out an engine that its author withdrew.
     pub fn withdraw(&mut self, name: &str, played: WithdrawnGames) {
-        let found = self.indices().find(|engine| self.engine(*engine).name == name);
-        if let Some(engine) = found {
+        if let Some(engine) = self.find(name) {
             self.removals[engine.at()] = Some(Removal::Withdrawn(played));
             self.annul();
         }
@@ -443,7 +447,7 @@ pub(crate) mod tests {
 
     /// The engine of a name.
     pub(crate) fn find(field: &Field, name: &str) -> EngineIx {
-        field.indices().find(|engine| field.engine(*engine).name == name).unwrap()
+        field.find(name).unwrap()
     }
 
     #[test]

@@ -465,6 +465,12 @@ impl Ledger {
         games.filter(|game| game.stage == stage).map(GameStarted::place).collect()
     }
 
+    /// A stage that is over, with its outcome.
+    pub(crate) fn over(&self, number: usize) -> Option<(&StageState, &StageFinished)> {
+        let state = self.stages.get(number)?;
+        Some((state, state.outcome.as_ref()?))
+    }
+
     /// The stages that are over.
     pub(crate) fn stages_over(&self) -> usize {
         self.stages.iter().filter(|stage| stage.outcome.is_some()).count()

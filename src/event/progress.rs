@@ -38,10 +38,9 @@ impl EventProgress {
     ) -> Option<EventProgress> {
         let schedule = schedule(field)?;
         let seated = |seats| EventProgress::seated(field, schedule, seats, struck);
-        let find = |name: &String| field.indices().find(|one| field.engine(*one).name == *name);
         // A game of round 1 that was struck out may tell no seats.
         let own = || {
-            let own: Option<Vec<EngineIx>> = names.iter().map(find).collect();
+            let own: Option<Vec<EngineIx>> = names.iter().map(|name| field.find(name)).collect();
             own.filter(|own| own.len() == schedule.seats() && !struck.is_empty())
         };
         seats(field, schedule).and_then(seated).or_else(|| own().and_then(seated))

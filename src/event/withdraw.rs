@@ -163,7 +163,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::field::EngineIx;
     use crate::event::format::dutch::Dutch;
     use crate::event::format::knockout::{BracketDraw, Knockout, WhiteFirst};
     use crate::event::format::match_::MatchFormat;
@@ -296,8 +295,7 @@ mod tests {
 
         fn points(&self, name: &str) -> HalfPoints {
             let field = self.state().field(None);
-            let is_it = |one: &EngineIx| field.engine(*one).name == name;
-            field.indices().find(is_it).map(|one| field.points(one)).unwrap_or_default()
+            field.find(name).map(|one| field.points(one)).unwrap_or_default()
         }
     }
 
@@ -390,8 +388,8 @@ mod tests {
                     }
                     StageFormat::DoubleRoundRobins(_) | StageFormat::Of(Other::RoundRobin(_)) => {
                         let field = state.field(None);
-                        let own = field.indices().find(|one| field.engine(*one).name == **name);
-                        prop_assert_eq!(field.of(own.unwrap()).count(), 4 * (all - 1));
+                        let own = field.find(name).unwrap();
+                        prop_assert_eq!(field.of(own).count(), 4 * (all - 1));
                     }
                     _ => {}
                 }

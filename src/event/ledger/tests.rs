@@ -153,7 +153,7 @@ fn a_bye_of_the_next_round_goes_with_an_annulled_game() {
         let rounds: Vec<u32> = state.past().byes.iter().map(|(_, round)| *round).collect();
         assert_eq!(rounds, [game.round], "{then:?}");
         let field = state.field(None);
-        let a = field.indices().find(|one| field.engine(*one).name == "a").unwrap();
+        let a = field.find("a").unwrap();
         assert_eq!(field.byes(a).collect::<Vec<_>>(), [(game.round, 2)], "{then:?}");
         ledger.apply(JournalRecord::Bye(bye(game.round + 1))).unwrap();
     }

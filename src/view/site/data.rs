@@ -49,7 +49,7 @@ impl Site<'_> {
         let ledger = &self.broadcast.ledger;
         let stages = self.config.stages.iter().enumerate().map(|(number, stage)| {
             let (played, planned) = progress(self.config, self.broadcast, number);
-            let outcome = ledger.stages.get(number).and_then(|state| state.outcome.as_ref());
+            let outcome = ledger.over(number).map(|(_, outcome)| outcome);
             json!({
                 "name": stage.name,
                 "state": StagePhase::of(self, number).word(),
