@@ -171,18 +171,18 @@ pub(crate) fn run_with_pauses(
         });
         let listening = Listening(&shared.heard);
         for heard in (Gathering { receiver, after_move: false, has_paused: false, pause }) {
-            if let HeardOfMatch::Event(Event::GameFinished(finished)) = &heard {
-                let ending = &finished.record.ending;
-                match &ending.reason {
-                    _ if ending.result.points(shakmaty::Color::White).is_some() => played += 1,
-                    Termination::NoStart(why) => {
-                        broken_off.get_or_insert_with(|| why.clone());
-                    }
-                    _ => {}
-                }
-            }
             let ended = match &heard {
-                HeardOfMatch::Event(Event::GameFinished(finished)) => Some(finished.pairing.game),
+                HeardOfMatch::Event(Event::GameFinished(finished)) => {
+                    let ending = &finished.record.ending;
+                    match &ending.reason {
+                        _ if ending.result.points(shakmaty::Color::White).is_some() => played += 1,
+                        Termination::NoStart(why) => {
+                            broken_off.get_or_insert_with(|| why.clone());
+                        }
+                        _ => {}
+                    }
+                    Some(finished.pairing.game)
+                }
                 _ => None,
             };
             listener(heard);

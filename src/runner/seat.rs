@@ -20,7 +20,7 @@ use crate::game::clock::Monotonic;
 use crate::game::play::{Player, PlayerAnswer, PlayerLost, Thought};
 use crate::model::evidence::{ExitHow, LeftByProcess, MoveFault};
 use crate::model::game::ending::NO_WORD;
-use crate::model::game::record::{SearchInfo, Stamp};
+use crate::model::game::record::SearchInfo;
 use crate::model::text::escape;
 
 /// The number of failed starts in a row after which an engine is not tried again, in a match where a failed start loses.
@@ -453,17 +453,12 @@ impl EngineSeat<'_> {
         });
         let (sent, taken) = live.wire.send(text, wait);
         let deadline = sent + wait;
-        let silence = match taken {
+        let answer = match taken {
             Ok(()) => loop {
                 match live.wire.line(deadline) {
                     Ok((at, line)) => {
                         if let Some(word) = uci::best_word(line) {
-                            let said = read_best(word);
-                            return Thought {
-                                sent: self.epoch.stamp(sent),
-                                heard: self.epoch.stamp(at),
-                                said,
-                            };
+                            break Ok((at, read_best(word)));
                         }
                         if let Some(info) = InfoLine::read(line).filter(InfoLine::counts) {
                             self.info = info.search;
@@ -476,17 +471,15 @@ impl EngineSeat<'_> {
                             self.comments.push(b'\n');
                         }
                     }
-                    Err(silence) => break silence,
+                    Err(silence) => break Err(silence),
                 }
             },
-            Err(silence) => silence,
+            Err(silence) => Err(silence),
         };
-        let heard: Stamp = self.epoch.stamp(Instant::now());
-        Thought {
-            sent: self.epoch.stamp(sent),
-            heard,
-            said: PlayerAnswer::Lost(self.lost(silence, wait)),
-        }
+        let (heard, said) = answer.unwrap_or_else(|silence| {
+            (Instant::now(), PlayerAnswer::Lost(self.lost(silence, wait)))
+        });
+        Thought { sent: self.epoch.stamp(sent), heard: self.epoch.stamp(heard), said }
     }
 }
 
