@@ -2,11 +2,12 @@
 //! judged has broken it.
 
 use super::rules::{self, Case, InGames, LeftByGames};
+use super::support::refused_access;
 use super::support::runs::shown_run;
-use super::support::{refused_access, wording};
 use crate::model::evidence::{Evidence, GamesEvidence, LeftByProcess, PlayedGames, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status, WAIVED};
+use crate::model::words;
 
 /// Turns findings into failures where games broke the rule.
 pub(crate) fn judge(findings: &mut [Finding], case: &Case<'_>) {
@@ -49,7 +50,7 @@ fn tell_refusals(findings: &mut [Finding], evidence: &Evidence, of_games: &Evide
     if finding.status == Status::Pass {
         finding.status = Status::Advice;
     }
-    let told = wording::list(&new, 3);
+    let told = words::some(&new, 3);
     finding.summary = format!("{}; in its games the sandbox refused it {told}", finding.summary);
     finding
         .details
@@ -95,7 +96,7 @@ fn leave(finding: &mut Finding, left: &LeftByGames) {
         }
     };
     finding.status = Status::Fail;
-    finding.summary = format!("{count}: {}", wording::list(each, 3));
+    finding.summary = format!("{count}: {}", words::some(each, 3));
     finding.help = "remove each file and end each process within seconds of quit, after games as after any other start"
         .into();
     finding.details.extend(each.iter().take(10).map(|one| format!("after its games: {one}")));

@@ -3,6 +3,7 @@
 
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status, WAIVED};
+use crate::model::words;
 use crate::submission::payload::PayloadReport;
 
 /// The rules that an entry breaks by not coming up.
@@ -12,18 +13,17 @@ const OF_A_START: [RuleId; 3] = [RuleId::Startup, RuleId::UciHandshake, RuleId::
 /// could not start is none that any words bring up.
 pub(super) fn leave_open(findings: &mut [Finding], payload: &PayloadReport) {
     let fields = payload.not_given();
-    let (Some(first), true) = (fields.first(), did_not_come_up(findings)) else { return };
-    let more = match fields.len() {
-        1 => String::new(),
-        count => format!(" and {} more", count - 1),
-    };
+    if fields.is_empty() || !did_not_come_up(findings) {
+        return;
+    }
+    let named = words::some(&fields, 1);
     for finding in findings.iter_mut().filter(|one| is_of_a_start(one)) {
         finding.status = Status::Undecided;
         finding.summary =
-            format!("{}; {first}{more} of its engines.json was not given to it", finding.summary);
+            format!("{}; {named} of its engines.json was not given to it", finding.summary);
         let usual = std::mem::take(&mut finding.help);
         finding.help = format!(
-            "let it start without {first}{more}: gate4k starts the file alone and sends nothing before `uci`; or let the \
+            "let it start without {named}: gate4k starts the file alone and sends nothing before `uci`; or let the \
              organisers try it by hand; if it needs none of that: {usual}"
         );
     }

@@ -27,6 +27,15 @@ pub(crate) fn all(names: &[impl AsRef<str>]) -> String {
     }
 }
 
+/// `A, B and 7 more`: the first of several; what is cut is counted, never dropped in silence.
+pub(crate) fn some(names: &[impl AsRef<str>], most: usize) -> String {
+    let mut text = names.iter().take(most).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    if names.len() > most {
+        text.push_str(&format!(" and {} more", names.len() - most));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +63,11 @@ mod tests {
     fn names_are_joined_as_in_a_sentence() {
         let told = [&[][..], &["A"], &["A", "B"], &["A", "B", "C"]].map(all);
         assert_eq!(told, ["", "A", "A and B", "A, B and C"]);
+    }
+
+    #[test]
+    fn what_is_cut_is_counted() {
+        let told = [0, 2, 3, 9].map(|most| some(&["a", "b", "c"], most));
+        assert_eq!(told, [" and 3 more", "a, b and 1 more", "a, b, c", "a, b, c"]);
     }
 }

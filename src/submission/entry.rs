@@ -16,6 +16,7 @@ use crate::model::rule::RuleId;
 use crate::model::text::{escape, hex, shell_word};
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
+use crate::model::words::{self, counted};
 use crate::submission::engines_json::{
     ConfigProblem, EnginesJson, SelectError, commands, select, starts,
 };
@@ -178,10 +179,10 @@ fn whole(submission: Submission) -> Loaded {
             RuleId::SingleFile,
             format!(
                 "{} {} beside {}: {}",
-                things(extra.len()),
+                counted(extra.len(), "other thing"),
                 if extra.len() == 1 { "lies" } else { "lie" },
                 escape(submission.file_name.as_bytes(), 60),
-                some_of(extra)
+                words::some(extra, NAMED)
             ),
         )
         .help(if extra.len() == 1 {
@@ -203,21 +204,8 @@ fn whole(submission: Submission) -> Loaded {
 const ONE_FILE: &str =
     "hand in one file (and engines.json, if it is needed); put everything else into it";
 
-fn things(count: usize) -> String {
-    match count {
-        1 => "1 other thing".to_owned(),
-        count => format!("{count} other things"),
-    }
-}
-
-fn some_of(names: &[String]) -> String {
-    const SHOWN: usize = 8;
-    let mut text = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > SHOWN {
-        text.push_str(&format!(" and {} more", names.len() - SHOWN));
-    }
-    text
-}
+/// The number of things beside an entry that are named.
+const NAMED: usize = 8;
 
 /// One thing in a directory.
 struct Item {
@@ -279,7 +267,7 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
                 "{} holds {} things, and which is the engine is open: {}",
                 shown(path),
                 items.len(),
-                some_of(&names)
+                words::some(&names, NAMED)
             ),
         };
         let each = match shell_word(path) {
@@ -297,7 +285,7 @@ fn directory(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
             let others: Vec<String> = others.into_iter().map(Item::shown).collect();
             format!(
                 "if each directory in it is an entry, move what is none elsewhere: {}",
-                some_of(&others)
+                words::some(&others, NAMED)
             )
         } else {
             format!(

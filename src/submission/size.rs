@@ -5,6 +5,7 @@ use crate::model::rule::RuleId;
 use crate::model::size_figures::SizeFigures;
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
+use crate::model::words;
 use crate::submission::format::FileFormat;
 use crate::submission::payload::{Counting, PayloadReport};
 
@@ -104,12 +105,8 @@ fn decide(report: &SizeFigures, payload: &PayloadReport) -> Finding {
                 .filter(|field| field.counting != Counting::NotCounted)
                 .map(|field| format!("{} ({})", field.field, field.size.canonical.0))
                 .collect();
-            let more = match counted.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let named = counted[..counted.len().min(NAMED)].join(", ");
-            format!("save {over} in the file, or in what counts of engines.json: {named}{more}")
+            let named = words::some(&counted, NAMED);
+            format!("save {over} in the file, or in what counts of engines.json: {named}")
         })
     }
 }

@@ -9,7 +9,7 @@ use super::super::schedule::Seat;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
-use crate::model::words::counted;
+use crate::model::words::{self, counted};
 
 /// Plies from which on two games with the same moves are one that stands twice.
 const TELLING: usize = 20;
@@ -397,14 +397,10 @@ impl<'a> StageGames<'a> {
 
     /// The first of some games, each with its place: `3.1 A – B, 4.2 C – D and 7 more`.
     pub(super) fn list(&self, games: &[StageGame]) -> String {
-        const MOST: usize = 3;
         let one = |game: &StageGame| {
             game.at.map_or_else(|| self.told(game), |at| format!("{at} {}", self.told(game)))
         };
-        let told: Vec<String> = games.iter().take(MOST).map(one).collect();
-        let more = games.len().saturating_sub(MOST);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        told.join(", ") + &more
+        words::some(&games.iter().map(one).collect::<Vec<_>>(), 3)
     }
 
     /// True if games have places of their own, but for a few that were tagged by mistake or made up for others.

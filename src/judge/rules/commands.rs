@@ -3,7 +3,7 @@
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::Allowed;
-use crate::judge::support::{complaints, paths, program_list, refused_access, runs, wording};
+use crate::judge::support::{complaints, paths, program_list, refused_access, runs};
 use crate::model::command_words::base_name;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::model::evidence::{
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
-use crate::model::words::counted;
+use crate::model::words::{self, counted};
 use crate::policy::toolchain::HostProgram;
 
 const RULE: RuleId = RuleId::Commands;
@@ -327,7 +327,7 @@ fn allowed(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
         Some(if class == ProgramClass::OwnProduct {
             format!("{} made by itself", counted(names.len(), "program"))
         } else {
-            format!("{} ({word})", wording::list(&names, 8))
+            format!("{} ({word})", words::some(&names, 8))
         })
     })
     .collect();
@@ -350,7 +350,7 @@ fn allowed(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
         finding.summary = format!(
             "{}; it looked for {}, not installed here, and would be refused where it is",
             finding.summary,
-            wording::list(&absent, 3)
+            words::some(&absent, 3)
         );
         finding.help = "do not look for commands that rule 7.5 does not list".into();
         finding = finding.with("looked_for", absent);
@@ -359,7 +359,7 @@ fn allowed(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
     if !denials.is_empty() {
         finding.status = Status::Advice;
         finding.summary =
-            format!("{}; the sandbox refused it {}", finding.summary, wording::list(&denials, 3));
+            format!("{}; the sandbox refused it {}", finding.summary, words::some(&denials, 3));
         let more = denials.iter().skip(3).take(9);
         finding.details.extend(more.map(|what| format!("refused: {what}")));
         finding = finding.with("denials", denials);

@@ -12,7 +12,7 @@ use crate::model::evidence::{
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
-use crate::model::words::counted;
+use crate::model::words::{self, counted};
 
 const RULE: RuleId = RuleId::LeftoverFiles;
 
@@ -118,7 +118,7 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
             } else {
                 format!("{} files remain", here.len())
             },
-            wording::list(&told, 3)
+            words::some(&told, 3)
         ),
     )
     .details(left.iter().take(10).map(|(run, file)| line(run, file)))

@@ -8,7 +8,7 @@ use crate::model::evidence::{
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
-use crate::model::words::counted;
+use crate::model::words::{self, counted};
 
 const RULE: RuleId = RuleId::LeftoverProcesses;
 
@@ -59,7 +59,7 @@ fn judge(evidence: &Evidence) -> Finding {
             format!(
                 "{} still ran {grace} after quit: {}",
                 counted(commands.len(), "process"),
-                wording::list(&commands, 3)
+                words::some(&commands, 3)
             ),
         )
         .details(run.left_processes.iter().take(10).map(|process| {

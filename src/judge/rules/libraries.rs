@@ -3,7 +3,7 @@
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::allowed::{Allowed, LibraryWord};
-use crate::judge::support::{complaints, paths, runs, wording};
+use crate::judge::support::{complaints, paths, runs};
 use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Evidence, FileOpen, Opener, OpenerCode, ProgramClass, RecordPart, Run,
@@ -11,6 +11,7 @@ use crate::model::evidence::{
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
+use crate::model::words;
 use crate::policy::libraries;
 use crate::sandbox::plan::is_shared_object;
 
@@ -203,7 +204,7 @@ fn decide(
             let summary = if names.is_empty() {
                 "it needs no library".to_owned()
             } else {
-                format!("only allowed libraries: {}", wording::list(&names, 6))
+                format!("only allowed libraries: {}", words::some(&names, 6))
             };
             Finding::new(RULE, Status::Pass, summary)
         }

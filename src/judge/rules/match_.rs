@@ -16,7 +16,7 @@ use crate::model::evidence::{
 use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
-use crate::model::words::counted;
+use crate::model::words::{self, counted};
 
 const RULE: RuleId = RuleId::Match;
 
@@ -137,7 +137,7 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
     let again = game.again.clone().unwrap_or_default();
     let set = options(game);
     let set =
-        (!set.is_empty()).then(|| format!("it was sent: uci, {}, isready", wording::list(&set, 6)));
+        (!set.is_empty()).then(|| format!("it was sent: uci, {}, isready", words::some(&set, 6)));
     Finding::fail(RULE, words(game, fault))
         .detail(format!(
             "game {}, against {}, after {} and {} of its own answers:",

@@ -11,6 +11,7 @@ use crate::model::evidence::{Evidence, ExecOutcome, Purpose, Run, Shell};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
+use crate::model::words;
 
 const RULE: RuleId = RuleId::Startup;
 
@@ -58,7 +59,7 @@ fn lazy(mut finding: Finding, run: &Run) -> Finding {
     let sizes: Vec<String> = run.lazy_maps.iter().map(|size| size.human()).collect();
     finding.details.push(format!(
         "--lazy-memory: mappings of {} were made without reserving memory for them",
-        wording::list(&sizes, 4)
+        words::some(&sizes, 4)
     ));
     finding.with("lazy_maps", &run.lazy_maps)
 }

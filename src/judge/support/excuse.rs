@@ -1,7 +1,5 @@
 //! Excuses: where something that this host lacks may be the reason of a failure, nothing is decided.
 
-use crate::judge::support::wording;
-
 use serde_json::{Value, json};
 
 use crate::model::command_words::base_name;
@@ -11,6 +9,7 @@ use crate::model::evidence::{
 use crate::model::layer_status::{Layer, LayerName, LayerState};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status};
+use crate::model::words;
 
 /// A reason why a failure may be this host's and not the entry's.
 pub(crate) struct Excuse {
@@ -151,7 +150,7 @@ fn refused_call(run: &Run) -> Option<Excuse> {
     if names.is_empty() {
         return None;
     }
-    let listed = wording::list(&names, 3);
+    let listed = words::some(&names, 3);
     // Python 3.14 passes descriptors to a server of forks, unless it is told otherwise.
     let is_python = |by: usize| {
         let real = run.execs.get(by).and_then(|exec| exec.real.as_deref());
@@ -214,7 +213,7 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
             ),
             None => format!(
                 "before, the kernel refused it {}; this host has {has}",
-                wording::list(&asked, 3)
+                words::some(&asked, 3)
             ),
         },
         help(refusals, host),

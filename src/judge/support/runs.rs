@@ -6,6 +6,7 @@ use crate::model::evidence::{
     Shell, WhyIllegal,
 };
 use crate::model::rule::RuleId;
+use crate::model::words;
 
 /// True if the run got as far as its first `readyok`.
 pub(crate) fn is_up(run: &Run) -> bool {
@@ -320,7 +321,7 @@ pub(crate) fn options_set(run: &Run, before: usize) -> Option<String> {
     let own = own.flat_map(|set| set.lines());
     let all = earlier.map(String::as_str).chain(own);
     let sets: Vec<String> = all.map(|set| wording::shorten(set, 160)).collect();
-    (!sets.is_empty()).then(|| format!("sent before: {}", wording::list(&sets, 6)))
+    (!sets.is_empty()).then(|| format!("sent before: {}", words::some(&sets, 6)))
 }
 
 /// The conversation around a question, with times: `>` to the engine, `<` from it.

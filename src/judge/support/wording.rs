@@ -16,15 +16,6 @@ pub(crate) fn secs(time: Duration) -> String {
     }
 }
 
-/// The first `max` of several words, joined; what was cut is counted, never dropped in silence.
-pub(crate) fn list<S: AsRef<str>>(words: &[S], max: usize) -> String {
-    let mut out = words.iter().take(max).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    if words.len() > max {
-        out.push_str(&format!(" and {} more", words.len() - max));
-    }
-    out
-}
-
 /// `once`, `3 times`.
 pub(crate) fn times(number: usize) -> String {
     if number == 1 { "once".to_owned() } else { format!("{number} times") }
@@ -58,11 +49,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_lists_read_well() {
+    fn times_and_texts_read_well() {
         assert_eq!(secs(Duration::from_millis(35)), "35 ms");
         assert_eq!(secs(Duration::from_millis(530)), "0.53 s");
         assert_eq!(secs(Duration::from_millis(61_200)), "61.2 s");
-        assert_eq!(list(&["a", "b", "c"], 2), "a, b and 1 more");
         assert_eq!(shorten("0123456789", 4), "01 … 89");
     }
 }
