@@ -66,13 +66,13 @@ pub(crate) enum CliCommand {
     Fastchess(FastchessArgs),
     /// Put the shards of a match or of a check together, as if one machine had done it
     Merge(MergeArgs),
-    /// Be the entry: its UCI on standard input and output, inside the sandbox
+    /// Start an entry in the sandbox, as a UCI engine on standard input and output
     Run(RunArgs),
     /// Send the commands of a finding to its entry once more, and print all that it says
     ReplayQuestion(ReplayQuestionArgs),
     /// Tell what this host can enforce and which allowed commands it has, and how to mend each gap
     Doctor(DoctorArgs),
-    /// Run a whole event: pool, tie-breaks, MiniFinal; it goes on after anything
+    /// Run a whole event: pool, tie-breaks, MiniFinal; it goes on after interruptions
     #[command(subcommand)]
     Event(EventCommand),
     /// Tell a rule: its text, why it exists, what passes, what fails
@@ -81,7 +81,7 @@ pub(crate) enum CliCommand {
     Standings(StandingsArgs),
     /// Rate engines by their games, in the manner of BayesElo
     Ratings(RatingsArgs),
-    /// Print what a shell needs to complete our commands
+    /// Print the completions of gate4k's commands for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands
     Man(ManArgs),

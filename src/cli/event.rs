@@ -17,7 +17,7 @@ pub(crate) enum EventCommand {
     New(NewArgs),
     /// Tell what an event file would play: rounds, games, hours, openings
     Plan(EventFile),
-    /// Gate the entries, play, and go on after whatever ended it
+    /// Check the entries (the gate), play, and go on after an interruption
     Run(EventRunArgs),
     /// The same as run
     Resume(EventRunArgs),

@@ -53,8 +53,8 @@ pub(crate) struct MatchArgs {
     /// A pause after each game
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "0s")]
     pub(crate) wait: Duration,
-    /// Start an engine that crashed, hung or failed to start again for its next game, whatever it does: the default, which other
-    /// runners have a word for
+    /// Start again, for its next game, an engine that crashed or hung or did not start, however often: the default, for which other
+    /// runners have a word
     #[arg(long, conflicts_with = "strikes")]
     pub(crate) recover: bool,
     /// End after the games under way once an engine has crashed, hung or failed to start in N games
