@@ -89,8 +89,8 @@ fn own(tasks: Option<u32>) -> Vec<Limit> {
     limits
 }
 
-/// Resources that are counted for all processes of a user together: of these, each entry gets a share, so that as
-/// many as run at once leave half to whatever else the user does.
+/// Resources that are counted for all processes of a user together: of these, each entry gets a share, so that one a
+/// processor leaves half to whatever else the user does.
 const PER_USER: [Resource; 2] = [Resource::RLIMIT_NPROC, Resource::RLIMIT_SIGPENDING];
 /// No share is smaller: few processes less, and no compiler starts.
 const LEAST_SHARE: u64 = 512;
