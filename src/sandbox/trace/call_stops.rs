@@ -39,8 +39,6 @@ impl Tracer<'_> {
             return TraceeResume::Go;
         };
         let Some(call) = tracee::call(pid, compat) else {
-            // It was killed meanwhile; a call that nobody has looked at must not be made.
-            self.shared.kill_one(pid);
             return TraceeResume::Go;
         };
         let pending = match stop {

@@ -63,6 +63,28 @@ ATTACK(own_processes) {
     waitpid(child, 0, 0);
     return !(good && kill(child, 0) == -1 && errno == ESRCH);
 }
+static void *opens_again_and_again(void *unused) {
+    for (;;) close(open("/dev/null", O_RDONLY));
+    return unused;
+}
+/* A process starts a program while others of its threads stand at the beginning of calls. Nobody may end it for that. */
+ATTACK(starts_beside_calls) {
+    int ended = 0;
+    for (int i = 0; i < 60; i++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_t t;
+            for (int k = 0; k < 4; k++) pthread_create(&t, 0, opens_again_and_again, 0);
+            usleep(1500 + i * 20);
+            execl("/bin/sh", "sh", "-c", "exit 7", (char *)0);
+            _exit(9);
+        }
+        waitpid(child, &status, 0);
+        ended += !WIFEXITED(status) || WEXITSTATUS(status) != 7;
+    }
+    return ended;
+}
 ATTACK(fork_bomb) {
     int failed = 0, p[2];
     if (pipe(p)) return 0;
