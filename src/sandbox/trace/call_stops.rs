@@ -213,8 +213,12 @@ impl Tracer<'_> {
         in_path.then_some(PendingCall::Look { path })
     }
 
+    /// True for the number of one of the entry's own threads or processes, of one that has ended and was not waited for yet, or of a group
+    /// that one of them is in: its leader may be gone, and the group is still there.
     fn is_own_process(&self, number: i32) -> bool {
         self.tracees.iter().any(|(task, known)| *task == number || known.process == number)
+            || (self.ended.contains(&number) && process::state(number) == Some('Z'))
+            || self.tracees.keys().any(|task| process::group(*task) == Some(number))
     }
 
     /// A thread is about to end. One that was killed in the middle of a call does not stop at the call's end, and yet may have got
