@@ -345,6 +345,12 @@ impl Tracer<'_> {
             Some(found) => self.files.made(found),
             None => self.files.may_hold(&path),
         };
+        if own
+            && opens
+            && let Some(found) = &came_to
+        {
+            self.may_load(pid, found);
+        }
         let program = !own && came_to.as_ref().is_some_and(FoundFile::is_program);
         let path = match came_to {
             Some(found)
@@ -373,6 +379,28 @@ impl Tracer<'_> {
                 self.opener(pid)
             };
             self.opened(RawOpen { at, by, path, own, access, denied, missing, opener });
+        }
+    }
+
+    /// Remembers that a process has had code of the entry's own in its memory, where the loader opens a file of the entry's own. All code
+    /// of its own comes to a program of the host so, and may be unmapped again before anybody looks.
+    fn may_load(&mut self, pid: i32, file: &FoundFile) {
+        let Some(tracee) = self.tracees.get(&pid) else { return };
+        let process = tracee.process;
+        if tracee.own_code {
+            return;
+        }
+        let caller = tracee::address_of_call(pid).map(|address| process::code_at(pid, address));
+        let Some(Ok(Some(caller))) = caller else { return };
+        // (musl's loader is its C library, too, which opens all else.)
+        let loads_only = !is_musl(&caller.path);
+        if !self.files.maps_own(&caller)
+            && is_loader(&caller.path)
+            && (loads_only || file.head(4).as_deref() == Some(b"\x7fELF"))
+        {
+            for tracee in self.tracees.values_mut().filter(|known| known.process == process) {
+                tracee.own_code = true;
+            }
         }
     }
 
@@ -420,7 +448,12 @@ impl Tracer<'_> {
 /// True for the system's loader; musl's is the C library itself, under one name or the other.
 fn is_loader(path: &[u8]) -> bool {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    name.starts_with(b"ld-") || memchr::memmem::find(path, b"musl").is_some()
+    name.starts_with(b"ld-") || is_musl(path)
+}
+
+/// True for a file of musl's C library.
+fn is_musl(path: &[u8]) -> bool {
+    memchr::memmem::find(path, b"musl").is_some()
 }
 
 /// Flags of an open that no file in memory answers.

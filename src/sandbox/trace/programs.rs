@@ -246,6 +246,7 @@ impl Tracer<'_> {
         if let Some(tracee) = self.tracees.get_mut(&pid) {
             tracee.program = Some(again.unwrap_or(self.raw.execs.len()));
             tracee.has_execed = true;
+            tracee.own_code = false;
         }
         if program.hidden {
             // It can be executed and not be looked at, as a file of mode 0111 is: nothing of it could be told.
@@ -346,9 +347,11 @@ impl Tracer<'_> {
     }
 
     /// The code in a process that starts a program. Where a program of the host has code of the entry's own in its memory (a
-    /// library that was preloaded, a plug-in), the programs that it starts are started by the entry.
+    /// library that was preloaded, a plug-in), or once had, the programs that it starts are started by the entry.
     pub(in crate::sandbox::trace) fn starter_code(&self, pid: i32) -> StarterCode {
-        let program = self.tracees.get(&pid).and_then(|tracee| tracee.program);
+        let tracee = self.tracees.get(&pid);
+        let program = tracee.and_then(|tracee| tracee.program);
+        let had_own = tracee.is_some_and(|tracee| tracee.own_code);
         let Some(exec) = program.and_then(|index| self.raw.execs.get(index)) else {
             return StarterCode::default();
         };
@@ -361,7 +364,7 @@ impl Tracer<'_> {
         let libraries = paths.filter(|path| is_shared_object(path)).collect();
         // Of a script, the interpreter's own code runs.
         let is_own = exec.seen.own && !exec.seen.script;
-        StarterCode { own: is_own || !own.is_empty(), libraries }
+        StarterCode { own: is_own || had_own || !own.is_empty(), libraries }
     }
 
     /// The first start of the same program in the same way: of what one does again and again, one record is enough.

@@ -23,6 +23,9 @@ pub(in crate::sandbox::trace) struct Tracee {
     pub(in crate::sandbox::trace) program: Option<usize>,
     /// True if it has started that program itself, and does not have it from its parent.
     pub(in crate::sandbox::trace) has_execed: bool,
+    /// True once the loader has opened a file of the entry's own in its process, since it runs that program: code of it may have been in
+    /// the memory, and taken out again.
+    pub(in crate::sandbox::trace) own_code: bool,
     pub(in crate::sandbox::trace) pending: Option<PendingCall>,
 }
 
@@ -92,8 +95,14 @@ impl<'a> Tracer<'a> {
         bound: HashSet<(u64, u64)>,
         tasks: u32,
     ) -> Tracer<'a> {
-        let first =
-            Tracee { process: entry, parent, program: None, has_execed: false, pending: None };
+        let first = Tracee {
+            process: entry,
+            parent,
+            program: None,
+            has_execed: false,
+            own_code: false,
+            pending: None,
+        };
         shared.born(entry);
         Tracer {
             shared,

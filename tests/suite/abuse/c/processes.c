@@ -49,7 +49,6 @@ ATTACK(affinity_of_first) { cpu_set_t s; return sched_getaffinity(0, sizeof s, &
 ATTACK(policy_of_first) { struct sched_param p = {0}; return sched_setscheduler(1, SCHED_IDLE, &p) == 0; }
 ATTACK(priority_of_first) { return setpriority(PRIO_PROCESS, 1, 19) == 0; }
 ATTACK(priority_of_all) { return syscall(SYS_ioprio_set, 3, getuid(), 2 << 13 | 7) == 0; }
-/* What an engine does with its own must go on working. */
 /* A group is reached while anybody is in it, its leader a zombie or gone, and a zombie while nobody has waited for it. */
 static int reaches_a_group_without_its_leader(void) {
     siginfo_t ended;
@@ -70,6 +69,7 @@ static int reaches_a_group_without_its_leader(void) {
     /* The pipe ends with the last of the group. */
     return read(p[0], &c, 1) == 0 && good;
 }
+/* All that an engine does with its own must go on working. */
 ATTACK(own_processes) {
     cpu_set_t s;
     long t[2];
