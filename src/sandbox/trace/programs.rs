@@ -202,8 +202,10 @@ impl Tracer<'_> {
         let program = self.look_at_running(pid, &asked);
         // The words that the program got may be others than those that were there when it was asked for. No more of them are looked
         // at than the first two, which tell one program of a file of many from another; a word that is cut is no program's name.
-        let got: Vec<Vec<u8>> =
-            process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect();
+        let words = process::command_line(pid);
+        let is_asked_of_make =
+            !program.own && !program.script && own_rules::are_of_a_compiler(&words);
+        let got: Vec<Vec<u8>> = words.into_iter().take(tracee::ARGUMENTS).collect();
         let (argv, reader_argv) = if program.script { (claimed, got) } else { (got, Vec::new()) };
         let path = program.running.as_ref().map(|running| running.path.as_path());
         let own_code =
@@ -213,6 +215,14 @@ impl Tracer<'_> {
         if tracee::is_dying(pid) {
             // Killed before the new program's first instruction: it never ran, and what was seen of it may be half of it.
             return;
+        }
+        // A make that starts anything else follows rules of the entry's own.
+        if let Some(above) = by.and_then(|index| self.raw.execs.get_mut(index))
+            && !is_asked_of_make
+            && !above.seen.own
+            && own_rules::is_make(above.seen.real.as_deref())
+        {
+            above.own_code = true;
         }
         let seen = SeenProgram {
             asked,

@@ -52,7 +52,7 @@ pub(in crate::sandbox) struct RawExec {
     pub(in crate::sandbox) file: Option<HeldFile>,
     /// Device and inode of that file, where it is a product; of files that run several times only the first is held.
     pub(in crate::sandbox) product: Option<(u64, u64)>,
-    /// True if the program that asked for it had code of the entry's own in its memory, or gave it rules of the entry's own (`make`).
+    /// True if the program that asked for it had code of the entry's own in its memory, or if it followed rules of the entry's own (`make`).
     pub(in crate::sandbox) own_code: bool,
 }
 

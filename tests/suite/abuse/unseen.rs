@@ -89,6 +89,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
         sh(26, "preloaded_and_gone", PRELOADED_AND_GONE).named(&[Refused("as")]).may_work(),
         sh(26, "preloaded_script", PRELOADED_SCRIPT).named(&[Refused("as")]).may_work(),
+        sh(26, "words_that_make_reads", WORDS_THAT_MAKE_READS).named(&[Refused("make")]).may_work(),
+        sh(26, "shell_of_make", SHELL_OF_MAKE).named(&[Refused("make")]).may_work(),
     ];
     if cfg!(target_arch = "x86_64") {
         all.push(
@@ -99,6 +101,22 @@ pub(crate) fn attacks() -> Vec<Attack> {
     }
     all
 }
+
+/// Words of the compiler come to stand in the makefile of a link-time optimisation, and make takes a command out of them.
+const WORDS_THAT_MAKE_READS: &str = "\
+echo 'int main(){return 0;}' >a.c
+cc -O2 -flto=2 -dumpdir 'x$(shell echo ESCAPED >&2)' a.c -o a 2>&1 |
+    { while read -r l; do case $l in *ESCAPED*) echo ESCAPED; esac; done; }
+rm -f a a.c
+";
+
+/// The shell of that make is given a command by a variable.
+const SHELL_OF_MAKE: &str = "\
+echo 'int main(){return 0;}' >a.c
+env '.SHELLFLAGS=-c \"echo ESCAPED >&2; eval x\"' cc -O2 -flto=2 a.c -o a 2>&1 |
+    { while read -r l; do case $l in *ESCAPED*) echo ESCAPED; esac; done; }
+rm -f a a.c
+";
 
 /// A library that only the compiler needs becomes a part of the entry's own program.
 const EMBEDDED: &str = "\
