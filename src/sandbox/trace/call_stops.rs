@@ -183,10 +183,8 @@ impl Tracer<'_> {
     fn made(&mut self, path: Option<&PathBuf>, file: Option<&FoundFile>, by: Option<usize>) {
         let Some((program, alike)) = by.zip(self.first_alike(by)) else { return };
         let by = MadeBy { program, alike };
-        if let Some(path) = path
-            && self.raw.made.len() < MOST_MADE
-        {
-            self.raw.made.insert(path.clone(), by);
+        if let Some(path) = path {
+            self.raw.made.insert(path, by);
         }
         if let Some(file) = file.filter(|file| self.files.made(file))
             && self.raw.written.len() < MOST_MADE
@@ -425,20 +423,26 @@ impl Tracer<'_> {
 
     fn opened(&mut self, open: RawOpen) {
         let is_own = open.own && !open.denied;
-        let (count, most) = match (open.denied, open.own) {
-            (true, _) => (&mut self.counts.denied, MOST_DENIED_OPENS),
-            (false, true) => (&mut self.counts.own, MOST_OWN_OPENS),
-            (false, false) => (&mut self.counts.host, MOST_OPENS),
+        let (count, most, room) = match (open.denied, open.own) {
+            (true, _) => {
+                (&mut self.counts.denied, MOST_DENIED_OPENS, &mut self.room.of_denied_opens)
+            }
+            (false, true) => (&mut self.counts.own, MOST_OWN_OPENS, &mut self.room.of_own_opens),
+            (false, false) => (&mut self.counts.host, MOST_OPENS, &mut self.room.of_opens),
         };
         // One that was not there may be opened later: the kernel looks for the same path in another place (RESOLVE_IN_ROOT).
         let path = open.path.clone();
         let key = (open.by, path, open.access, open.denied, open.missing, open.opener);
-        if *count < most {
-            if self.opened.insert(key) {
-                *count += 1;
-                self.raw.opens.push(open);
-            }
-        } else if !is_own && !self.opened.contains(&key) {
+        if self.opened.contains(&key) {
+            return;
+        }
+        // Its path is kept twice, and what is around it.
+        let bytes = 2 * open.path.as_os_str().len() + 100;
+        if *count < most && room.takes(bytes) {
+            self.opened.insert(key);
+            *count += 1;
+            self.raw.opens.push(open);
+        } else if !is_own {
             // (Files of its own are nobody's business but for what it leaves.)
             self.unrecorded(RecordPart::Files);
         }
@@ -484,6 +488,7 @@ fn is_other(files: &EntryFiles, pid: i32, path: &Path, real: &FoundFile) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::trace::with_tracer;
 
     #[test]
     fn a_library_is_told_by_what_was_opened_and_not_by_a_string_that_changed_since() {
@@ -526,5 +531,31 @@ mod tests {
         // Nor does one that leads to a program.
         let program = files.find(me, Path::new("/bin/sh")).unwrap();
         assert!(is_other(&files, me, &own.path().join("sh"), &program));
+    }
+
+    #[test]
+    fn long_paths_fill_the_room_of_their_kind_and_of_no_other() {
+        with_tracer(|tracer| {
+            let open = |number: usize, denied, length| RawOpen {
+                at: Instant::now(),
+                by: None,
+                path: format!("/usr/{}{number}", "x".repeat(length)).into(),
+                own: false,
+                access: FileAccess::Read,
+                denied,
+                missing: false,
+                opener: Opener::LOADER,
+            };
+            let files = Resource::Unrecorded(RecordPart::Files);
+            for number in 0..500 {
+                tracer.opened(open(number, true, 4_000));
+            }
+            assert!(tracer.raw.opens.len() < 50);
+            assert!(tracer.raw.refusals.iter().any(|refusal| refusal.what == files));
+            tracer.raw.refusals.clear();
+            tracer.opened(open(0, false, 10));
+            tracer.opened(open(0, true, 4_000));
+            assert!(tracer.raw.refusals.is_empty());
+        });
     }
 }

@@ -34,6 +34,15 @@ fn escaped(words: &[Vec<u8>]) -> Vec<String> {
     words.iter().map(|word| escape(word, 200)).collect()
 }
 
+/// About as many bytes as a program's start takes in the record, where its libraries stand twice.
+fn bytes_of(seen: &SeenProgram) -> usize {
+    let real = seen.real.as_ref().map_or(0, |path| path.as_os_str().len());
+    let words: usize = seen.argv.iter().chain(&seen.reader_argv).map(|word| word.len() + 24).sum();
+    let libraries: usize =
+        seen.starter_libraries.iter().map(|path| path.as_os_str().len() + 24).sum();
+    300 + seen.asked.as_os_str().len() + real + words + 2 * libraries
+}
+
 /// A file that a process runs or has mapped.
 #[derive(Clone, Copy)]
 struct MappedFile<'a> {
@@ -434,11 +443,19 @@ impl Tracer<'_> {
     ) -> Option<usize> {
         let count = self.raw.execs.len();
         let told = self.told(seen, by, outcome, own_code);
+        let bytes = bytes_of(seen);
         if let Some(first) = self.programs.get(&told) {
-            return (count >= MOST_TOLD_APART).then_some(*first);
+            let first = *first;
+            let has_room = count < MOST_TOLD_APART && self.room.of_repeats.takes(bytes);
+            self.raw.some_stand_for_others |= !has_room;
+            return (!has_room).then_some(first);
         }
-        if count >= MOST_EXECS {
-            let what = format!("more than {MOST_EXECS} different programs (it was killed)");
+        if count >= MOST_EXECS || !self.room.of_programs.takes(bytes) {
+            let what = if count >= MOST_EXECS {
+                format!("more than {MOST_EXECS} different programs (it was killed)")
+            } else {
+                "more different programs than there is room for (it was killed)".to_owned()
+            };
             if !self.raw.denials.iter().any(|denial| denial.what == what) {
                 self.raw.denials.push(Denial { by, what, count: 1 });
             }

@@ -10,7 +10,7 @@ use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::PendingCall;
 use crate::sandbox::trace::record::{
-    ExecIdentity, MOST_DENIALS, MOST_REFUSALS, OpenIdentity, RawRecord,
+    ExecIdentity, MOST_DENIALS, MOST_REFUSALS, OpenIdentity, RawRecord, RecordRoom,
 };
 use crate::sandbox::trace::shared::TreeState;
 
@@ -54,6 +54,7 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) products: HashSet<(u64, u64)>,
     /// Files opened.
     pub(in crate::sandbox::trace) counts: OpenCounts,
+    pub(in crate::sandbox::trace) room: RoomOfRecords,
     /// The program of the process that had most memory when it was too much.
     pub(in crate::sandbox::trace) greedy: Option<usize>,
     /// The host's count of processes that were killed because no memory was left, at the beginning.
@@ -77,6 +78,27 @@ pub(in crate::sandbox::trace) struct OpenCounts {
     pub(in crate::sandbox::trace) denied: usize,
     /// The entry's own.
     pub(in crate::sandbox::trace) own: usize,
+}
+
+/// Bytes that are left for each kind of record: what fills one of them takes none from another.
+pub(in crate::sandbox::trace) struct RoomOfRecords {
+    pub(in crate::sandbox::trace) of_programs: RecordRoom,
+    pub(in crate::sandbox::trace) of_repeats: RecordRoom,
+    pub(in crate::sandbox::trace) of_opens: RecordRoom,
+    pub(in crate::sandbox::trace) of_denied_opens: RecordRoom,
+    pub(in crate::sandbox::trace) of_own_opens: RecordRoom,
+}
+
+impl Default for RoomOfRecords {
+    fn default() -> RoomOfRecords {
+        RoomOfRecords {
+            of_programs: RecordRoom::new(RecordRoom::LARGE),
+            of_repeats: RecordRoom::new(RecordRoom::OF_REPEATS),
+            of_opens: RecordRoom::new(RecordRoom::LARGE),
+            of_denied_opens: RecordRoom::new(RecordRoom::SMALL),
+            of_own_opens: RecordRoom::new(RecordRoom::SMALL),
+        }
+    }
 }
 
 /// The processes of this host that its kernel has killed because no memory was left.
@@ -120,6 +142,7 @@ impl<'a> Tracer<'a> {
             programs: HashMap::new(),
             products: HashSet::new(),
             counts: OpenCounts::default(),
+            room: RoomOfRecords::default(),
             greedy: None,
             killed_for_memory: killed_for_memory(),
             tasks: tasks as usize,
