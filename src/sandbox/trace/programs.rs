@@ -29,9 +29,11 @@ fn interpreter(script: &FoundFile) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(failure::interpreter(&head)?)))
 }
 
-/// The words of a program, as a record has them.
+/// The words of a program, by which it is judged. A report cuts them further.
 fn escaped(words: &[Vec<u8>]) -> Vec<String> {
-    words.iter().map(|word| escape(word, 200)).collect()
+    /// As long as a path can be.
+    const MOST_OF_A_WORD: usize = 4_096;
+    words.iter().map(|word| escape(word, MOST_OF_A_WORD)).collect()
 }
 
 /// About as many bytes as a program's start takes in the record, where its libraries stand twice.
@@ -526,6 +528,12 @@ mod tests {
         assert!(!host.is(file(7, true, "/work/p")));
         assert!(!host.is(file(8, false, "/usr/sbin/ldconfig")));
         assert!(file(7, true, "/memfd:p").is(file(7, false, "/memfd:p")));
+    }
+
+    #[test]
+    fn a_word_is_as_long_as_a_path_can_be() {
+        let name = format!("{}.dwo", "x".repeat(300));
+        assert_eq!(escaped(&[name.clone().into_bytes()]), [name]);
     }
 
     #[test]
