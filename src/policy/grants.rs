@@ -282,7 +282,7 @@ fn python_search_path() -> Vec<PathBuf> {
 }
 
 fn is_named_as_a_loader(name: &str) -> bool {
-    name.starts_with("ld-linux") || name.starts_with("ld-musl")
+    ["ld-linux", "ld-lsb", "ld-musl"].iter().any(|start| name.starts_with(start))
 }
 
 /// Extension modules and plug-ins below a directory.

@@ -1,19 +1,21 @@
 //! The makers of the files that an entry left behind: who made them decides whether they are a system's cache (rule 7.4).
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::sandbox::described::DescribedPrograms;
 use crate::sandbox::inspect::residue::Remains;
 use crate::sandbox::plan::{CacheCandidate, FileMaker, is_shared_object};
-use crate::sandbox::trace::record::{MOST_MADE, MOST_TOLD_APART, MadeBy, RawOpen};
+use crate::sandbox::trace::record::{MOST_MADE, MadeBy, MakersOfPaths, RawOpen};
 
 /// The programs that made files, and what is known of each.
 pub(in crate::sandbox) struct CacheMakers<'a> {
     pub(in crate::sandbox) described: &'a DescribedPrograms<'a>,
+    /// True if a start among them stands for others, that may have had other arguments.
+    pub(in crate::sandbox) some_stand_for_others: bool,
     pub(in crate::sandbox) opens: &'a [RawOpen],
     /// The program that made each path.
-    pub(in crate::sandbox) made: &'a HashMap<PathBuf, MadeBy>,
+    pub(in crate::sandbox) made: &'a MakersOfPaths,
     /// The program that opened each file last to write to it, by device and inode.
     pub(in crate::sandbox) written: &'a HashMap<(u64, u64), MadeBy>,
     /// The home directory as the entry knows it.
@@ -58,9 +60,7 @@ impl CacheMakers<'_> {
         let starter = starter.filter(|by| by.name == exec.name);
         let is_whole = exec.argv.len() < FileMaker::MOST_ARGUMENTS;
         let told = starter.filter(|_| !is_whole).unwrap_or(exec);
-        // Of so many starts, one of them stands for others that may have had other arguments.
-        let has_arguments = self.described.len() < MOST_TOLD_APART;
-        let argv = has_arguments.then_some(told.argv.as_slice());
+        let argv = (!self.some_stand_for_others).then_some(told.argv.as_slice());
         let name = self.described.writer_name(exec);
         self.described.policy().cache(&CacheCandidate {
             path: remains.shown,

@@ -8,7 +8,7 @@ use crate::model::evidence::{Exec, ProgramClass};
 use crate::model::text::escape;
 use crate::sandbox::inspect::descriptors::HeldFile;
 use crate::sandbox::inspect::files::Sums;
-use crate::sandbox::plan::{Programs, SeenProgram};
+use crate::sandbox::plan::{FileMaker, Programs, SeenProgram};
 use crate::sandbox::trace::record::RawExec;
 
 /// The programs of a record.
@@ -159,7 +159,7 @@ impl<'a> DescribedPrograms<'a> {
             asked: escape(raw.seen.asked.as_os_str().as_encoded_bytes(), 300),
             real: raw.seen.real.as_ref().map(|p| escape(p.as_os_str().as_encoded_bytes(), 300)),
             script: seen.own && seen.script,
-            argv: raw.seen.argv,
+            argv: raw.seen.argv.iter().map(|word| cut(word)).collect(),
             outcome: raw.outcome,
             class,
             name: escape(name.as_bytes(), 300),
@@ -173,6 +173,14 @@ impl<'a> DescribedPrograms<'a> {
     }
 }
 
+/// A word as a report shows it. It was escaped before.
+fn cut(word: &str) -> String {
+    match word.char_indices().nth(FileMaker::ARGUMENT_LENGTH) {
+        Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
+        None => word.to_owned(),
+    }
+}
+
 /// The name of the entry's own program.
 const ENTRY: &str = "entry";
 
@@ -181,4 +189,16 @@ fn interpreter(script: &SeenProgram) -> SeenProgram {
     let asked = script.real.clone().unwrap_or_default();
     let argv = script.reader_argv.clone();
     SeenProgram { asked, argv, own: false, script: false, ..script.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_cuts_a_long_word() {
+        let long = "é".repeat(FileMaker::ARGUMENT_LENGTH);
+        assert_eq!(cut(&long), long);
+        assert_eq!(cut(&format!("{long}xy")), format!("{long}…"));
+    }
 }

@@ -199,6 +199,7 @@ impl Confined for SandboxedProcess {
         let described = DescribedPrograms::new(&*self.programs, self.at, raw.execs);
         let makers = CacheMakers {
             described: &described,
+            some_stand_for_others: raw.some_stand_for_others,
             opens: &raw.opens,
             made: &raw.made,
             written: &raw.written,

@@ -71,6 +71,11 @@ pub(in crate::sandbox) fn state(thread: i32) -> Option<char> {
     after_name(&text(thread, "stat").ok()?)?.next()?.chars().next()
 }
 
+/// The group of a process.
+pub(in crate::sandbox) fn group(process: i32) -> Option<i32> {
+    after_name(&text(process, "stat").ok()?)?.nth(2)?.parse().ok()
+}
+
 /// True if a path is that of the name of a thread of the process that asks.
 pub(in crate::sandbox) fn is_thread_name(path: &Path) -> bool {
     let Ok(rest) = path.strip_prefix("/proc") else { return false };

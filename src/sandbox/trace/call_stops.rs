@@ -39,8 +39,6 @@ impl Tracer<'_> {
             return TraceeResume::Go;
         };
         let Some(call) = tracee::call(pid, compat) else {
-            // It was killed meanwhile; a call that nobody has looked at must not be made.
-            self.shared.kill_one(pid);
             return TraceeResume::Go;
         };
         let pending = match stop {
@@ -185,10 +183,8 @@ impl Tracer<'_> {
     fn made(&mut self, path: Option<&PathBuf>, file: Option<&FoundFile>, by: Option<usize>) {
         let Some((program, alike)) = by.zip(self.first_alike(by)) else { return };
         let by = MadeBy { program, alike };
-        if let Some(path) = path
-            && self.raw.made.len() < MOST_MADE
-        {
-            self.raw.made.insert(path.clone(), by);
+        if let Some(path) = path {
+            self.raw.made.insert(path, by);
         }
         if let Some(file) = file.filter(|file| self.files.made(file))
             && self.raw.written.len() < MOST_MADE
@@ -215,8 +211,12 @@ impl Tracer<'_> {
         in_path.then_some(PendingCall::Look { path })
     }
 
+    /// True for the number of one of the entry's own threads or processes, of one that has ended and was not waited for yet, or of a group
+    /// that one of them is in: its leader may be gone, and the group is still there.
     fn is_own_process(&self, number: i32) -> bool {
         self.tracees.iter().any(|(task, known)| *task == number || known.process == number)
+            || (self.ended.contains(&number) && process::state(number) == Some('Z'))
+            || self.tracees.keys().any(|task| process::group(*task) == Some(number))
     }
 
     /// A thread is about to end. One that was killed in the middle of a call does not stop at the call's end, and yet may have got
@@ -343,6 +343,12 @@ impl Tracer<'_> {
             Some(found) => self.files.made(found),
             None => self.files.may_hold(&path),
         };
+        if own
+            && opens
+            && let Some(found) = &came_to
+        {
+            self.may_load(pid, found);
+        }
         let program = !own && came_to.as_ref().is_some_and(FoundFile::is_program);
         let path = match came_to {
             Some(found)
@@ -374,6 +380,28 @@ impl Tracer<'_> {
         }
     }
 
+    /// Remembers that a process has had code of the entry's own in its memory, where the loader opens a file of the entry's own. All code
+    /// of its own comes to a program of the host so, and may be unmapped again before anybody looks.
+    fn may_load(&mut self, pid: i32, file: &FoundFile) {
+        let Some(tracee) = self.tracees.get(&pid) else { return };
+        let process = tracee.process;
+        if tracee.own_code {
+            return;
+        }
+        let caller = tracee::address_of_call(pid).map(|address| process::code_at(pid, address));
+        let Some(Ok(Some(caller))) = caller else { return };
+        // (musl's loader is its C library, too, which opens all else.)
+        let loads_only = !is_musl(&caller.path);
+        if !self.files.maps_own(&caller)
+            && is_loader(&caller.path)
+            && (loads_only || file.head(4).as_deref() == Some(b"\x7fELF"))
+        {
+            for tracee in self.tracees.values_mut().filter(|known| known.process == process) {
+                tracee.own_code = true;
+            }
+        }
+    }
+
     /// The code of a process that has made a call. One that was killed meanwhile has its memory until its end was seen; of one that was
     /// not, nothing is known, and another process may have what it got.
     fn opener(&mut self, pid: i32) -> Opener {
@@ -395,20 +423,26 @@ impl Tracer<'_> {
 
     fn opened(&mut self, open: RawOpen) {
         let is_own = open.own && !open.denied;
-        let (count, most) = match (open.denied, open.own) {
-            (true, _) => (&mut self.counts.denied, MOST_DENIED_OPENS),
-            (false, true) => (&mut self.counts.own, MOST_OWN_OPENS),
-            (false, false) => (&mut self.counts.host, MOST_OPENS),
+        let (count, most, room) = match (open.denied, open.own) {
+            (true, _) => {
+                (&mut self.counts.denied, MOST_DENIED_OPENS, &mut self.room.of_denied_opens)
+            }
+            (false, true) => (&mut self.counts.own, MOST_OWN_OPENS, &mut self.room.of_own_opens),
+            (false, false) => (&mut self.counts.host, MOST_OPENS, &mut self.room.of_opens),
         };
         // One that was not there may be opened later: the kernel looks for the same path in another place (RESOLVE_IN_ROOT).
         let path = open.path.clone();
         let key = (open.by, path, open.access, open.denied, open.missing, open.opener);
-        if *count < most {
-            if self.opened.insert(key) {
-                *count += 1;
-                self.raw.opens.push(open);
-            }
-        } else if !is_own && !self.opened.contains(&key) {
+        if self.opened.contains(&key) {
+            return;
+        }
+        // Its path is kept twice, and what is around it.
+        let bytes = 2 * open.path.as_os_str().len() + 100;
+        if *count < most && room.takes(bytes) {
+            self.opened.insert(key);
+            *count += 1;
+            self.raw.opens.push(open);
+        } else if !is_own {
             // (Files of its own are nobody's business but for what it leaves.)
             self.unrecorded(RecordPart::Files);
         }
@@ -418,7 +452,12 @@ impl Tracer<'_> {
 /// True for the system's loader; musl's is the C library itself, under one name or the other.
 fn is_loader(path: &[u8]) -> bool {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    name.starts_with(b"ld-") || memchr::memmem::find(path, b"musl").is_some()
+    name.starts_with(b"ld-") || is_musl(path)
+}
+
+/// True for a file of musl's C library.
+fn is_musl(path: &[u8]) -> bool {
+    memchr::memmem::find(path, b"musl").is_some()
 }
 
 /// Flags of an open that no file in memory answers.
@@ -449,6 +488,7 @@ fn is_other(files: &EntryFiles, pid: i32, path: &Path, real: &FoundFile) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::trace::with_tracer;
 
     #[test]
     fn a_library_is_told_by_what_was_opened_and_not_by_a_string_that_changed_since() {
@@ -491,5 +531,31 @@ mod tests {
         // Nor does one that leads to a program.
         let program = files.find(me, Path::new("/bin/sh")).unwrap();
         assert!(is_other(&files, me, &own.path().join("sh"), &program));
+    }
+
+    #[test]
+    fn long_paths_fill_the_room_of_their_kind_and_of_no_other() {
+        with_tracer(|tracer| {
+            let open = |number: usize, denied, length| RawOpen {
+                at: Instant::now(),
+                by: None,
+                path: format!("/usr/{}{number}", "x".repeat(length)).into(),
+                own: false,
+                access: FileAccess::Read,
+                denied,
+                missing: false,
+                opener: Opener::LOADER,
+            };
+            let files = Resource::Unrecorded(RecordPart::Files);
+            for number in 0..500 {
+                tracer.opened(open(number, true, 4_000));
+            }
+            assert!(tracer.raw.opens.len() < 50);
+            assert!(tracer.raw.refusals.iter().any(|refusal| refusal.what == files));
+            tracer.raw.refusals.clear();
+            tracer.opened(open(0, false, 10));
+            tracer.opened(open(0, true, 4_000));
+            assert!(tracer.raw.refusals.is_empty());
+        });
     }
 }

@@ -192,7 +192,7 @@ pub(in crate::sandbox) fn other_process(
     if pid == 0 || (pid != -1 && own(number)) {
         return None;
     }
-    // One of its own may have ended: that is no attempt on a stranger.
+    // One of its own may have ended, and been waited for: that is no attempt on a stranger.
     let somebody = pid == -1 || process::exists(number);
     Some(if somebody { libc::EPERM } else { libc::ESRCH })
 }

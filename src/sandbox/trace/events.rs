@@ -142,13 +142,15 @@ impl Tracer<'_> {
     fn adopt(&mut self, pid: i32) {
         let (process, parent) = tracee::family(pid);
         let above = if process == pid { parent } else { process };
-        let program = self
+        let above = self
             .tracees
             .get(&above)
-            .or_else(|| self.tracees.values().find(|tracee| tracee.process == above))
-            .and_then(|tracee| tracee.program);
+            .or_else(|| self.tracees.values().find(|tracee| tracee.process == above));
+        let program = above.and_then(|tracee| tracee.program);
+        let own_code = above.is_some_and(|tracee| tracee.own_code);
         self.adopted.insert(pid);
-        let tracee = Tracee { process, parent, program, has_execed: false, pending: None };
+        let tracee =
+            Tracee { process, parent, program, has_execed: false, own_code, pending: None };
         self.tracees.insert(pid, tracee);
         if process == pid {
             self.shared.born(pid);
@@ -165,13 +167,19 @@ impl Tracer<'_> {
         let thread = process::is_thread_of(parent.process, child);
         self.shares_descriptors |= !thread && tracee::clones_descriptors(pid);
         let its_process = if thread { parent.process } else { child };
-        let program = parent.program;
+        let (program, own_code) = (parent.program, parent.own_code);
         let parent = if thread { parent.parent } else { parent.process };
-        if self.was_adopted(child, program, parent) {
+        if self.was_adopted(child, program, own_code, parent) {
             return;
         }
-        let tracee =
-            Tracee { process: its_process, parent, program, has_execed: false, pending: None };
+        let tracee = Tracee {
+            process: its_process,
+            parent,
+            program,
+            has_execed: false,
+            own_code,
+            pending: None,
+        };
         self.tracees.insert(child, tracee);
         if !thread {
             self.shared.born(child);
@@ -183,13 +191,20 @@ impl Tracer<'_> {
 
     /// True of a tracee that is known already. It has its parent's program, unless it has started another one meanwhile (which
     /// may be written down with the number of whoever did the same first), or is gone.
-    fn was_adopted(&mut self, child: i32, program: Option<usize>, parent: i32) -> bool {
+    fn was_adopted(
+        &mut self,
+        child: i32,
+        program: Option<usize>,
+        own_code: bool,
+        parent: i32,
+    ) -> bool {
         let adopted = self.adopted.remove(&child);
         if adopted
             && let Some(known) = self.tracees.get_mut(&child)
             && !known.has_execed
         {
             known.program = program;
+            known.own_code |= own_code;
             known.parent = parent;
         }
         adopted
@@ -276,17 +291,19 @@ mod tests {
                     parent: 1,
                     program: helper,
                     has_execed,
+                    own_code: false,
                     pending: None,
                 };
                 tracer.tracees.insert(child, known);
                 tracer.adopted.insert(child);
-                assert!(tracer.was_adopted(child, Some(2), entry));
-                assert!(!tracer.was_adopted(child, Some(2), entry));
-                tracer.tracees[&child].program
+                assert!(tracer.was_adopted(child, Some(2), true, entry));
+                assert!(!tracer.was_adopted(child, Some(2), true, entry));
+                let known = &tracer.tracees[&child];
+                (known.program, known.own_code)
             };
-            assert_eq!(born(false), Some(2));
+            assert_eq!(born(false), (Some(2), true));
             // That of its own was written down when another process started it first.
-            assert_eq!(born(true), helper);
+            assert_eq!(born(true), (helper, false));
         });
     }
 }

@@ -29,9 +29,20 @@ fn interpreter(script: &FoundFile) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(failure::interpreter(&head)?)))
 }
 
-/// The words of a program, as a record has them.
+/// The words of a program, by which it is judged. A report cuts them further.
 fn escaped(words: &[Vec<u8>]) -> Vec<String> {
-    words.iter().map(|word| escape(word, 200)).collect()
+    /// As long as a path can be.
+    const MOST_OF_A_WORD: usize = 4_096;
+    words.iter().map(|word| escape(word, MOST_OF_A_WORD)).collect()
+}
+
+/// About as many bytes as a program's start takes in the record, where its libraries stand twice.
+fn bytes_of(seen: &SeenProgram) -> usize {
+    let real = seen.real.as_ref().map_or(0, |path| path.as_os_str().len());
+    let words: usize = seen.argv.iter().chain(&seen.reader_argv).map(|word| word.len() + 24).sum();
+    let libraries: usize =
+        seen.starter_libraries.iter().map(|path| path.as_os_str().len() + 24).sum();
+    300 + seen.asked.as_os_str().len() + real + words + 2 * libraries
 }
 
 /// A file that a process runs or has mapped.
@@ -202,8 +213,10 @@ impl Tracer<'_> {
         let program = self.look_at_running(pid, &asked);
         // The words that the program got may be others than those that were there when it was asked for. No more of them are looked
         // at than the first two, which tell one program of a file of many from another; a word that is cut is no program's name.
-        let got: Vec<Vec<u8>> =
-            process::command_line(pid).into_iter().take(tracee::ARGUMENTS).collect();
+        let words = process::command_line(pid);
+        let is_asked_of_make =
+            !program.own && !program.script && own_rules::are_of_a_compiler(&words);
+        let got: Vec<Vec<u8>> = words.into_iter().take(tracee::ARGUMENTS).collect();
         let (argv, reader_argv) = if program.script { (claimed, got) } else { (got, Vec::new()) };
         let path = program.running.as_ref().map(|running| running.path.as_path());
         let own_code =
@@ -213,6 +226,14 @@ impl Tracer<'_> {
         if tracee::is_dying(pid) {
             // Killed before the new program's first instruction: it never ran, and what was seen of it may be half of it.
             return;
+        }
+        // A make that starts anything else follows rules of the entry's own.
+        if let Some(above) = by.and_then(|index| self.raw.execs.get_mut(index))
+            && !is_asked_of_make
+            && !above.seen.own
+            && own_rules::is_make(above.seen.real.as_deref())
+        {
+            above.own_code = true;
         }
         let seen = SeenProgram {
             asked,
@@ -246,6 +267,7 @@ impl Tracer<'_> {
         if let Some(tracee) = self.tracees.get_mut(&pid) {
             tracee.program = Some(again.unwrap_or(self.raw.execs.len()));
             tracee.has_execed = true;
+            tracee.own_code = false;
         }
         if program.hidden {
             // It can be executed and not be looked at, as a file of mode 0111 is: nothing of it could be told.
@@ -346,9 +368,11 @@ impl Tracer<'_> {
     }
 
     /// The code in a process that starts a program. Where a program of the host has code of the entry's own in its memory (a
-    /// library that was preloaded, a plug-in), the programs that it starts are started by the entry.
+    /// library that was preloaded, a plug-in), or once had, the programs that it starts are started by the entry.
     pub(in crate::sandbox::trace) fn starter_code(&self, pid: i32) -> StarterCode {
-        let program = self.tracees.get(&pid).and_then(|tracee| tracee.program);
+        let tracee = self.tracees.get(&pid);
+        let program = tracee.and_then(|tracee| tracee.program);
+        let had_own = tracee.is_some_and(|tracee| tracee.own_code);
         let Some(exec) = program.and_then(|index| self.raw.execs.get(index)) else {
             return StarterCode::default();
         };
@@ -361,7 +385,7 @@ impl Tracer<'_> {
         let libraries = paths.filter(|path| is_shared_object(path)).collect();
         // Of a script, the interpreter's own code runs.
         let is_own = exec.seen.own && !exec.seen.script;
-        StarterCode { own: is_own || !own.is_empty(), libraries }
+        StarterCode { own: is_own || had_own || !own.is_empty(), libraries }
     }
 
     /// The first start of the same program in the same way: of what one does again and again, one record is enough.
@@ -421,11 +445,19 @@ impl Tracer<'_> {
     ) -> Option<usize> {
         let count = self.raw.execs.len();
         let told = self.told(seen, by, outcome, own_code);
+        let bytes = bytes_of(seen);
         if let Some(first) = self.programs.get(&told) {
-            return (count >= MOST_TOLD_APART).then_some(*first);
+            let first = *first;
+            let has_room = count < MOST_TOLD_APART && self.room.of_repeats.takes(bytes);
+            self.raw.some_stand_for_others |= !has_room;
+            return (!has_room).then_some(first);
         }
-        if count >= MOST_EXECS {
-            let what = format!("more than {MOST_EXECS} different programs (it was killed)");
+        if count >= MOST_EXECS || !self.room.of_programs.takes(bytes) {
+            let what = if count >= MOST_EXECS {
+                format!("more than {MOST_EXECS} different programs (it was killed)")
+            } else {
+                "more different programs than there is room for (it was killed)".to_owned()
+            };
             if !self.raw.denials.iter().any(|denial| denial.what == what) {
                 self.raw.denials.push(Denial { by, what, count: 1 });
             }
@@ -496,6 +528,12 @@ mod tests {
         assert!(!host.is(file(7, true, "/work/p")));
         assert!(!host.is(file(8, false, "/usr/sbin/ldconfig")));
         assert!(file(7, true, "/memfd:p").is(file(7, false, "/memfd:p")));
+    }
+
+    #[test]
+    fn a_word_is_as_long_as_a_path_can_be() {
+        let name = format!("{}.dwo", "x".repeat(300));
+        assert_eq!(escaped(&[name.clone().into_bytes()]), [name]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The record of one run, and its bounds.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::model::evidence::{
@@ -35,7 +36,51 @@ pub(in crate::sandbox) const FEW_PRODUCTS: usize = 8;
 /// Characters of a path that a report shows.
 pub(in crate::sandbox) const MOST_OF_A_PATH: usize = 300;
 /// Files whose maker is remembered. A file without one is a file that remains: only makers that are known are exempt for caches.
-pub(in crate::sandbox) const MOST_MADE: usize = 20_000;
+pub(in crate::sandbox) const MOST_MADE: usize = 10_000;
+
+/// Room in bytes for what an entry fills beside these numbers: gate4k's own memory shows in the next start (`child/memory_mark.rs`), and
+/// the paths and words of a record may be long.
+#[derive(Debug)]
+pub(in crate::sandbox) struct RecordRoom(usize);
+
+impl RecordRoom {
+    /// Room for each of different programs and the host's files that were opened.
+    pub(in crate::sandbox) const LARGE: usize = 1 << 20;
+    /// Room for programs that are started again.
+    pub(in crate::sandbox) const OF_REPEATS: usize = 512 << 10;
+    /// Room for each of refused and own files.
+    pub(in crate::sandbox) const SMALL: usize = 256 << 10;
+
+    pub(in crate::sandbox) fn new(bytes: usize) -> RecordRoom {
+        RecordRoom(bytes)
+    }
+
+    /// Takes so many bytes of it; false where there are not so many, after which there is none at all.
+    pub(in crate::sandbox) fn takes(&mut self, bytes: usize) -> bool {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// The program that made each path. Paths are as long as the entry wants; of each a hash is kept, by keys that no entry knows.
+#[derive(Debug, Default)]
+pub(in crate::sandbox) struct MakersOfPaths {
+    keys: RandomState,
+    by: HashMap<u64, MadeBy>,
+}
+
+impl MakersOfPaths {
+    pub(in crate::sandbox) fn insert(&mut self, path: &Path, by: MadeBy) {
+        if self.by.len() < MOST_MADE {
+            self.by.insert(self.keys.hash_one(path), by);
+        }
+    }
+
+    pub(in crate::sandbox) fn get(&self, path: &Path) -> Option<&MadeBy> {
+        self.by.get(&self.keys.hash_one(path))
+    }
+}
 
 /// One exec as seen; classified when the run is over.
 #[derive(Debug)]
@@ -52,7 +97,7 @@ pub(in crate::sandbox) struct RawExec {
     pub(in crate::sandbox) file: Option<HeldFile>,
     /// Device and inode of that file, where it is a product; of files that run several times only the first is held.
     pub(in crate::sandbox) product: Option<(u64, u64)>,
-    /// True if the program that asked for it had code of the entry's own in its memory, or gave it rules of the entry's own (`make`).
+    /// True if the program that asked for it had code of the entry's own in its memory, or if it followed rules of the entry's own (`make`).
     pub(in crate::sandbox) own_code: bool,
 }
 
@@ -77,6 +122,8 @@ pub(in crate::sandbox) type OpenIdentity = (Option<usize>, PathBuf, FileAccess, 
 #[derive(Debug, Default)]
 pub(in crate::sandbox) struct RawRecord {
     pub(in crate::sandbox) execs: Vec<RawExec>,
+    /// True once a start was not written down because another one of the same program was.
+    pub(in crate::sandbox) some_stand_for_others: bool,
     pub(in crate::sandbox) opens: Vec<RawOpen>,
     pub(in crate::sandbox) denials: Vec<Denial>,
     pub(in crate::sandbox) refusals: Vec<Refusal>,
@@ -86,7 +133,7 @@ pub(in crate::sandbox) struct RawRecord {
     /// Names that are in no directory of PATH, and which program looked for them.
     pub(in crate::sandbox) not_installed: Vec<(String, Option<usize>)>,
     /// The program that made each path.
-    pub(in crate::sandbox) made: HashMap<PathBuf, MadeBy>,
+    pub(in crate::sandbox) made: MakersOfPaths,
     /// The program that opened each file of the entry's own last to write to it, by device and inode: by whatever path it did.
     pub(in crate::sandbox) written: HashMap<(u64, u64), MadeBy>,
 }
@@ -131,4 +178,28 @@ pub(in crate::sandbox) fn found_nowhere(
         .collect();
     names.sort();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_that_was_asked_for_too_much_is_full() {
+        let mut room = RecordRoom::new(10);
+        assert!(room.takes(4) && !room.takes(7) && !room.takes(1));
+    }
+
+    #[test]
+    fn makers_are_found_by_the_whole_path() {
+        let mut made = MakersOfPaths::default();
+        let long = |end: &str| PathBuf::from(format!("/{}{end}", "x/".repeat(2_000)));
+        let by = MadeBy { program: 1, alike: 0 };
+        made.insert(&long("a"), by);
+        assert_eq!((made.get(&long("a")), made.get(&long("b"))), (Some(&by), None));
+        for number in 0..2 * MOST_MADE {
+            made.insert(Path::new(&number.to_string()), by);
+        }
+        assert_eq!(made.by.len(), MOST_MADE);
+    }
 }

@@ -18,9 +18,12 @@ const PATH_MAX: usize = 4096;
 pub(in crate::sandbox) const ARGUMENTS: usize = FileMaker::MOST_ARGUMENTS;
 const ARGUMENT_LENGTH: usize = FileMaker::ARGUMENT_LENGTH;
 
-/// The call that a stopped process is about to make.
+/// The call that a stopped process is about to make; none where its thread has a fatal signal by now, with which it makes none.
 pub(in crate::sandbox) fn call(pid: i32, compat: bool) -> Option<Call> {
-    Some(arch::call(&ptrace::getregs(Pid::from_raw(pid)).ok()?, compat))
+    let registers = ptrace::getregs(Pid::from_raw(pid));
+    // A call that nobody has looked at must not be made.
+    or_kill(pid, registers.map(drop));
+    Some(arch::call(&registers.ok()?, compat))
 }
 
 /// The process that a thread belongs to, and that process's parent, from /proc/PID/status.

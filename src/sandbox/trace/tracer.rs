@@ -10,7 +10,7 @@ use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::inspect::process;
 use crate::sandbox::trace::calls::PendingCall;
 use crate::sandbox::trace::record::{
-    ExecIdentity, MOST_DENIALS, MOST_REFUSALS, OpenIdentity, RawRecord,
+    ExecIdentity, MOST_DENIALS, MOST_REFUSALS, OpenIdentity, RawRecord, RecordRoom,
 };
 use crate::sandbox::trace::shared::TreeState;
 
@@ -23,6 +23,9 @@ pub(in crate::sandbox::trace) struct Tracee {
     pub(in crate::sandbox::trace) program: Option<usize>,
     /// True if it has started that program itself, and does not have it from its parent.
     pub(in crate::sandbox::trace) has_execed: bool,
+    /// True once the loader has opened a file of the entry's own in its process, since it runs that program: code of it may have been in
+    /// the memory, and taken out again.
+    pub(in crate::sandbox::trace) own_code: bool,
     pub(in crate::sandbox::trace) pending: Option<PendingCall>,
 }
 
@@ -51,6 +54,7 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(in crate::sandbox::trace) products: HashSet<(u64, u64)>,
     /// Files opened.
     pub(in crate::sandbox::trace) counts: OpenCounts,
+    pub(in crate::sandbox::trace) room: RoomOfRecords,
     /// The program of the process that had most memory when it was too much.
     pub(in crate::sandbox::trace) greedy: Option<usize>,
     /// The host's count of processes that were killed because no memory was left, at the beginning.
@@ -76,6 +80,27 @@ pub(in crate::sandbox::trace) struct OpenCounts {
     pub(in crate::sandbox::trace) own: usize,
 }
 
+/// Bytes that are left for each kind of record: what fills one of them takes none from another.
+pub(in crate::sandbox::trace) struct RoomOfRecords {
+    pub(in crate::sandbox::trace) of_programs: RecordRoom,
+    pub(in crate::sandbox::trace) of_repeats: RecordRoom,
+    pub(in crate::sandbox::trace) of_opens: RecordRoom,
+    pub(in crate::sandbox::trace) of_denied_opens: RecordRoom,
+    pub(in crate::sandbox::trace) of_own_opens: RecordRoom,
+}
+
+impl Default for RoomOfRecords {
+    fn default() -> RoomOfRecords {
+        RoomOfRecords {
+            of_programs: RecordRoom::new(RecordRoom::LARGE),
+            of_repeats: RecordRoom::new(RecordRoom::OF_REPEATS),
+            of_opens: RecordRoom::new(RecordRoom::LARGE),
+            of_denied_opens: RecordRoom::new(RecordRoom::SMALL),
+            of_own_opens: RecordRoom::new(RecordRoom::SMALL),
+        }
+    }
+}
+
 /// The processes of this host that its kernel has killed because no memory was left.
 pub(in crate::sandbox::trace) fn killed_for_memory() -> u64 {
     process::killed_for_memory(&std::fs::read_to_string("/proc/vmstat").unwrap_or_default())
@@ -92,8 +117,14 @@ impl<'a> Tracer<'a> {
         bound: HashSet<(u64, u64)>,
         tasks: u32,
     ) -> Tracer<'a> {
-        let first =
-            Tracee { process: entry, parent, program: None, has_execed: false, pending: None };
+        let first = Tracee {
+            process: entry,
+            parent,
+            program: None,
+            has_execed: false,
+            own_code: false,
+            pending: None,
+        };
         shared.born(entry);
         Tracer {
             shared,
@@ -111,6 +142,7 @@ impl<'a> Tracer<'a> {
             programs: HashMap::new(),
             products: HashSet::new(),
             counts: OpenCounts::default(),
+            room: RoomOfRecords::default(),
             greedy: None,
             killed_for_memory: killed_for_memory(),
             tasks: tasks as usize,

@@ -84,6 +84,7 @@ fn a_loader_that_this_host_lacks_leaves_it_open_if_it_is_a_system_library() {
     };
     assert_eq!(status(&with_loader(b"/lib64/ld-linux-x86-64.so.2\0")), Status::Pass);
     assert_eq!(status(&with_loader(b"/lib/ld-musl-x86_64.so.1\0")), Status::Undecided);
+    assert_eq!(status(&with_loader(b"/lib64/ld-lsb-x86-64.so.3\0")), Status::Undecided);
     assert_eq!(status(&with_loader(b"/home/me/ld.so\0")), Status::Fail);
     for nowhere in [&b"/tmp/ld-linux-x86-64.so.2\0"[..], b"ld-linux-x86-64.so.2\0"] {
         let (_, finding) = judged(&with_loader(nowhere));

@@ -106,17 +106,31 @@ fn an_entry_that_gives_up_wherever_it_is_not_probed_plays_all_the_same() {
     assert!(played.contains("[Result \"1/2-1/2\"]"), "{played} {said}");
 }
 
-/// An engine whose name is the high-water mark of memory that it was started with, in KiB.
+/// An engine whose name is what the kernel had counted of its process when it began: the high-water mark of memory in KiB, minor faults, switches,
+/// and all else, which is the same for every start.
 const MARKED: &str = r#"
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 int main() {
     struct rusage usage;
-    char line[9999];
+    char line[9999], stat[999] = "", io[999] = "";
     getrusage(RUSAGE_SELF, &usage);
+    FILE *file = fopen("/proc/self/io", "r");
+    if (file) io[fread(io, 1, 998, file)] = 0, fclose(file);
+    for (char *at = io; *at; at++) if (*at == '\n') *at = ',';
+    file = fopen("/proc/self/stat", "r");
+    if (file) stat[fread(stat, 1, 998, file)] = 0, fclose(file);
+    long number[9] = {0};
+    char *name = strrchr(stat, ')');
+    if (name) sscanf(name, ") %*c %ld %ld %ld %ld %ld %ld %ld %ld %ld", number, number + 1, number + 2, number + 3, number + 4, number + 5,
+                     number + 6, number + 7, number + 8);
     setbuf(stdout, 0);
     while (fgets(line, sizeof line, stdin)) {
-        if (line[0] == 'u' && line[3] < 32) printf("id name mark=%ld=\nuciok\n", usage.ru_maxrss);
+        if (line[0] == 'u' && line[3] < 32)
+            printf("id name mark=%ld,%ld,%ld,%ld,flags %ld children's faults %ld majors %ld blocks %ld %ld io %s=\nuciok\n", usage.ru_maxrss,
+                   usage.ru_minflt, number[6] - usage.ru_minflt, usage.ru_nvcsw + usage.ru_nivcsw, number[5], number[7], number[8], usage.ru_inblock,
+                   usage.ru_oublock, io);
         if (line[0] == 'i') puts("readyok");
         if (line[0] == 'g') puts("bestmove 0000");
         if (line[0] == 'q') return 0;
@@ -124,8 +138,9 @@ int main() {
 }
 "#;
 
-/// By the memory of gate4k itself, which the kernel remembers across the exec, a check was told from a match.
-fn the_mark_of_memory_is_of_one_height_in_every_mode() {
+/// By the memory of gate4k itself, which the kernel remembers across the exec, a check was told from a match; and by the faults that hid it, once
+/// they were taken off.
+fn the_mark_of_memory_and_the_count_of_faults_are_alike_in_every_mode() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     std::fs::write(path("engine.c"), MARKED).unwrap();
@@ -146,6 +161,7 @@ fn the_mark_of_memory_is_of_one_height_in_every_mode() {
         let log = std::fs::read_to_string(path("log")).unwrap_or_default();
         String::from_utf8_lossy(&output.stdout).into_owned() + &log
     };
+    let mut others = Vec::new();
     for words in [
         &["run", "one"][..],
         &["check", "-q", "--quick", "--no-cache", "--format=json", "--size-limit=1M", "one"],
@@ -153,15 +169,23 @@ fn the_mark_of_memory_is_of_one_height_in_every_mode() {
     ] {
         let text = told(words, "uci\nquit\n");
         let mark = text.split("mark=").nth(1).and_then(|rest| rest.split('=').next());
-        let mark: u32 = mark.and_then(|kib| kib.parse().ok()).unwrap_or_else(|| panic!("{text}"));
+        let mut told = mark.unwrap_or_else(|| panic!("{text}")).splitn(5, ',');
+        let mut number =
+            || told.next().unwrap().parse::<u32>().unwrap_or_else(|_| panic!("{text}"));
+        let (mark, faults, later, switches) = (number(), number(), number(), number());
         // From 16 MiB on, and by chance up to four more.
         assert!((15 << 10..22 << 10).contains(&mark), "{words:?}: {mark} KiB");
+        // From 512 on, by chance up to 256 more, and those of the program's own start.
+        assert!((512..512 + 256 + 200).contains(&faults), "{words:?}: {faults} faults");
+        assert!(later < 50 && switches < 1_000, "{words:?}: {later} faults, {switches} switches");
+        others.push(told.next().unwrap().to_owned());
     }
+    assert!(others.iter().all(|other| *other == others[0]), "{others:#?}");
 }
 
 pub(crate) fn tests() -> Vec<Test> {
     tests![
-        slow the_mark_of_memory_is_of_one_height_in_every_mode [Landlock],
+        slow the_mark_of_memory_and_the_count_of_faults_are_alike_in_every_mode [Landlock],
         // (A table of descriptors is as long as the most that this process ever had open.)
         slow every_start_looks_the_same_from_inside [Landlock] apart,
         slow an_entry_that_gives_up_wherever_it_is_not_probed_plays_all_the_same [Landlock, Namespaces] apart,

@@ -187,7 +187,8 @@ impl Attack {
 
     /// The commands that its script starts, of those that not every host has.
     pub(crate) fn needs(&self) -> Vec<Need> {
-        const COMMANDS: [(&str, Need); 4] = [
+        const COMMANDS: [(&str, Need); 5] = [
+            ("flto", Need::Make),
             ("python3", Need::Python3),
             ("bash", Need::Bash),
             ("perl", Need::Perl),

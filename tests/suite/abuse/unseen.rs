@@ -87,7 +87,10 @@ pub(crate) fn attacks() -> Vec<Attack> {
         .may_work()
         .control(report),
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
+        sh(26, "preloaded_and_gone", PRELOADED_AND_GONE).named(&[Refused("as")]).may_work(),
         sh(26, "preloaded_script", PRELOADED_SCRIPT).named(&[Refused("as")]).may_work(),
+        sh(26, "words_that_make_reads", WORDS_THAT_MAKE_READS).named(&[Refused("make")]).may_work(),
+        sh(26, "shell_of_make", SHELL_OF_MAKE).named(&[Refused("make")]).may_work(),
     ];
     if cfg!(target_arch = "x86_64") {
         all.push(
@@ -98,6 +101,22 @@ pub(crate) fn attacks() -> Vec<Attack> {
     }
     all
 }
+
+/// Words of the compiler come to stand in the makefile of a link-time optimisation, and make takes a command out of them.
+const WORDS_THAT_MAKE_READS: &str = "\
+echo 'int main(){return 0;}' >a.c
+cc -O2 -flto=2 -dumpdir 'x$(shell echo ESCAPED >&2)' a.c -o a 2>&1 |
+    { while read -r l; do case $l in *ESCAPED*) echo ESCAPED; esac; done; }
+rm -f a a.c
+";
+
+/// The shell of that make is given a command by a variable.
+const SHELL_OF_MAKE: &str = "\
+echo 'int main(){return 0;}' >a.c
+env '.SHELLFLAGS=-c \"echo ESCAPED >&2; eval x\"' cc -O2 -flto=2 a.c -o a 2>&1 |
+    { while read -r l; do case $l in *ESCAPED*) echo ESCAPED; esac; done; }
+rm -f a a.c
+";
 
 /// A library that only the compiler needs becomes a part of the entry's own program.
 const EMBEDDED: &str = "\
@@ -150,6 +169,57 @@ __attribute__((constructor)) static void first(void) {
 }
 END
 cc -shared -fPIC -o p.so p.c
+LD_PRELOAD=./p.so cc --version | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
+rm p.c p.so
+";
+
+/// The same by a child that takes the library out of its memory before it starts the program, by code that was copied elsewhere.
+const PRELOADED_AND_GONE: &str = "\
+cat_() { while read -r l; do echo \"$l\"; done; }
+cat_ <<'END' >p.c
+#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+extern char __ehdr_start[] __attribute__((visibility(\"hidden\"))), _end[] __attribute__((visibility(\"hidden\")));
+struct start { char *library; long size; char *path; char *argv[3], *env[1]; };
+#if defined(__x86_64__)
+static inline __attribute__((always_inline)) long call(long n, void *a, void *b, void *c) {
+    long r;
+    asm volatile(\"syscall\" : \"=a\"(r) : \"a\"(n), \"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", \"r11\", \"memory\");
+    return r;
+}
+#else
+static inline __attribute__((always_inline)) long call(long n, void *a, void *b, void *c) {
+    register long x8 asm(\"x8\") = n;
+    register void *x0 asm(\"x0\") = a, *x1 asm(\"x1\") = b, *x2 asm(\"x2\") = c;
+    asm volatile(\"svc 0\" : \"+r\"(x0) : \"r\"(x8), \"r\"(x1), \"r\"(x2) : \"memory\");
+    return (long)x0;
+}
+#endif
+__attribute__((noinline)) void go(struct start *s) {
+    call(SYS_munmap, s->library, (void *)s->size, 0);
+    call(SYS_execve, s->path, s->argv, s->env);
+    call(SYS_exit, 0, 0, 0);
+}
+__attribute__((constructor)) static void first(void) {
+    unsetenv(\"LD_PRELOAD\");
+    char *m = mmap(0, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(m, go, 512);
+    __builtin___clear_cache(m, m + 512);
+    struct start *s = (void *)(m + 4096);
+    s->library = __ehdr_start;
+    s->size = (_end - __ehdr_start + 4095) & ~4095L;
+    s->path = strcpy(m + 5000, \"/usr/bin/as\");
+    s->argv[0] = s->path + 9;
+    s->argv[1] = strcpy(m + 5100, \"--version\");
+    if (fork() == 0) ((void (*)(struct start *))m)(s);
+    wait(0);
+}
+END
+cc -O2 -shared -fPIC -o p.so p.c
 LD_PRELOAD=./p.so cc --version | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
 rm p.c p.so
 ";

@@ -49,19 +49,61 @@ ATTACK(affinity_of_first) { cpu_set_t s; return sched_getaffinity(0, sizeof s, &
 ATTACK(policy_of_first) { struct sched_param p = {0}; return sched_setscheduler(1, SCHED_IDLE, &p) == 0; }
 ATTACK(priority_of_first) { return setpriority(PRIO_PROCESS, 1, 19) == 0; }
 ATTACK(priority_of_all) { return syscall(SYS_ioprio_set, 3, getuid(), 2 << 13 | 7) == 0; }
-/* What an engine does with its own must go on working. */
+/* A group is reached while anybody is in it, its leader a zombie or gone, and a zombie while nobody has waited for it. */
+static int reaches_a_group_without_its_leader(void) {
+    siginfo_t ended;
+    int p[2];
+    char c;
+    if (pipe(p)) return 0;
+    pid_t leader = fork();
+    if (leader == 0) {
+        setpgid(0, 0);
+        if (fork() == 0) for (;;) pause();
+        _exit(0);
+    }
+    close(p[1]);
+    waitid(P_PID, leader, &ended, WEXITED | WNOWAIT);
+    int good = kill(leader, 0) == 0 && kill(-leader, 0) == 0;
+    waitpid(leader, 0, 0);
+    good = good && kill(-leader, 0) == 0 && kill(-leader, SIGKILL) == 0;
+    /* The pipe ends with the last of the group. */
+    return read(p[0], &c, 1) == 0 && good;
+}
+/* All that an engine does with its own must go on working. */
 ATTACK(own_processes) {
     cpu_set_t s;
     long t[2];
     pid_t child = fork();
     if (child == 0) for (;;) pause();
     sched_getaffinity(0, sizeof s, &s);
-    int good = waits_for_its_own() && sched_setaffinity(child, sizeof s, &s) == 0 && sched_setaffinity(0, sizeof s, &s) == 0 &&
+    int good = waits_for_its_own() && reaches_a_group_without_its_leader() && sched_setaffinity(child, sizeof s, &s) == 0 && sched_setaffinity(0, sizeof s, &s) == 0 &&
         setpriority(PRIO_PROCESS, child, getpriority(PRIO_PROCESS, 0)) == 0 &&
         syscall(SYS_clock_gettime, ~(unsigned)child << 3 | 2, t) == 0 && syscall(SYS_clock_gettime, ~0u << 3 | 6, t) == 0 &&
         kill(child, SIGTERM) == 0;
     waitpid(child, 0, 0);
     return !(good && kill(child, 0) == -1 && errno == ESRCH);
+}
+static void *opens_again_and_again(void *unused) {
+    for (;;) close(open("/dev/null", O_RDONLY));
+    return unused;
+}
+/* A process starts a program while others of its threads stand at the beginning of calls. Nobody may end it for that. */
+ATTACK(starts_beside_calls) {
+    int ended = 0;
+    for (int i = 0; i < 60; i++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_t t;
+            for (int k = 0; k < 4; k++) pthread_create(&t, 0, opens_again_and_again, 0);
+            usleep(1500 + i * 20);
+            execl("/bin/sh", "sh", "-c", "exit 7", (char *)0);
+            _exit(9);
+        }
+        waitpid(child, &status, 0);
+        ended += !WIFEXITED(status) || WEXITSTATUS(status) != 7;
+    }
+    return ended;
 }
 ATTACK(fork_bomb) {
     int failed = 0, p[2];
