@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::shell::{name, names, shell, stamp};
 use super::stage::{self, StagePhase};
-use super::{Site, SiteKind, game, path, word};
+use super::{LEFT, Site, SiteKind, game, path, word};
 use crate::event::broadcast::{BroadcastGame, GameKey, GameState, Slot, timetable};
 use crate::event::ratings::EventRatings;
 use crate::model::words::all;
@@ -21,7 +21,10 @@ pub(super) fn page(site: &Site<'_>) -> String {
     let body = html! {
         header {
             h1 { (title) }
-            p data-part="state" { strong { (state(&site.broadcast.ledger)) } " " (terms(site)) }
+            p data-part="state" { 
+                strong { (state(&site.broadcast.ledger)) @if site.is_left() { " " (LEFT) } }
+                " " (terms(site))
+            }
             nav aria-label="Stages" data-part="stages" {
                 @for (number, stage) in config.stages.iter().enumerate() {
                     @let phase = StagePhase::of(site, number);

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use shakmaty::Color;
 
 use super::shell::{moment, names, shell, stamp};
-use super::{Site, SiteKind, crash, path, shell};
+use super::{LEFT, Site, SiteKind, crash, path, shell};
 use crate::event::broadcast::{BroadcastGame, Running, ShownMove};
 use crate::event::journal::record::JournalPly;
 use crate::model::evidence::PlayedPly;
@@ -18,6 +18,7 @@ use crate::view::figures::{
     clock, depth, evaluation, large, numbered, said, search, told, took, word,
 };
 use crate::view::html::{board, graph};
+use crate::view::screen::Runner;
 
 /// The number of the last moves that are told with each move: a page that has missed more is loaded anew.
 const TOLD_AGAIN: usize = 12;
@@ -104,6 +105,7 @@ fn meta(site: &Site<'_>, game: &BroadcastGame) -> Markup {
         @if let Some(finished) = &game.finished {
             ", took " (clock(Duration::from_micros(finished.lasted)))
         }
+        @if game.is_open() && site.is_left() { ". " strong { (LEFT) } }
     }
 }
 
@@ -122,7 +124,9 @@ fn player(
     let number = color.fold_wb(0, 1);
     let name = color.fold_wb(&game.started.white, &game.started.black);
     let left = game.clocks[number];
-    let is_followed = site.kind == SiteKind::Served && site.broadcast.ledger.paused.is_none();
+    let is_followed = site.kind == SiteKind::Served
+        && site.broadcast.ledger.paused.is_none()
+        && site.runner == Runner::AtWork;
     let runs = game.is_open() && color == turn && is_followed;
     let since = runs.then(|| since(site, game));
     let rating = site.broadcast.ledger.stages.get(game.started.stage);
