@@ -37,7 +37,7 @@ pub(super) fn page(site: &Site<'_>) -> String {
             }
         }
         main {
-            div data-part="now" { (now(site)) }
+            div #now data-part="now" { (now(site)) }
             @for (number, stage) in config.stages.iter().enumerate() {
                 (stage::section(site, number, stage))
             }

@@ -35,9 +35,14 @@ pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
             p { a href="../index.html" { (word(&site.config.event)) } }
         }
         main {
-            (view(site, game, "../", usize::MAX))
-            (incidents(site, game))
-            p.take {
+            div data-part="game" { (view(site, game, "../", usize::MAX)) }
+            p data-part="on" {
+                @if !game.is_open() {
+                    a href="../index.html#now" { "On to the latest game" }
+                }
+            }
+            div data-part="incidents" { (incidents(site, game)) }
+            p.take data-part="take" {
                 "To take home: "
                 a href={ "../" (path) ".json" } { "JSON" }
                 @if game.finished.is_some() {

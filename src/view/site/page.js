@@ -256,7 +256,6 @@
       const next = one(`[data-part="${part.dataset.part}"]`, page);
       if (next) replace(part, next);
     }
-    if (!one("[data-part]") && game()) replace(game(), one("#game", page));
     if (game() && game().dataset.key !== key) { shown = null; line = null; }
     dress();
     if (game() && "open" in game().dataset && shown === null) one(".moves").scrollTop = one(".moves").scrollHeight;

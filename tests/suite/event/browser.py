@@ -195,6 +195,16 @@ def delays(browser, page, address):
     print(f"from a move to the page: {told} ms; from a question to the first board: {sorted(first)} ms")
 
 
+def a_game_is_followed_to_its_end(page, fast):
+    """Its page is not loaded again, and then has its PGN, and a way on."""
+    assert page.locator("a[href$='.pgn']").count() == 0, "the game is over already"
+    page.evaluate("window.opened = true")
+    fast()
+    wait(page, "document.querySelector('[data-part=take] a[href$=\".pgn\"]')")
+    wait(page, "document.querySelector('[data-part=on] a')")
+    assert page.evaluate("window.opened"), "the page was loaded anew"
+
+
 def a_reader_looks_back_while_the_game_goes_on(browser, page):
     row = None
     while not row:
@@ -429,7 +439,10 @@ def main(gate4k, event, fast, chromium, report, *pages):
             mirror = files_that_are_replaced_are_followed(browser, event / "mirror")
             a_reader_looks_back_while_the_game_goes_on(browser, page)
             a_server_that_is_killed_and_started_again(page, server)
-            Path(fast).touch()
+            followed = browser.visitor()
+            followed.goto(f"http://{server.address}/games/{page.locator('#game').get_attribute('data-key')}.html")
+            wait(followed, "document.querySelector('#connection').textContent === 'This page follows the event.'")
+            a_game_is_followed_to_its_end(followed, Path(fast).touch)
             assert run.wait() == 0
             the_end(browser, page)
             target = steps_through_a_game(browser, page)
