@@ -195,6 +195,20 @@ def delays(browser, page, address):
     print(f"from a move to the page: {told} ms; from a question to the first board: {sorted(first)} ms")
 
 
+def the_focus_stays_in_a_line_while_moves_come(page):
+    page.wait_for_selector("#line button:nth-of-type(1)", state="attached")
+    page.locator("#line-1").click()
+    count = page.locator("#moves > tr").count()
+    wait(page, "(count) => document.querySelectorAll('#moves > tr').length > count", count)
+    held = page.evaluate("document.activeElement.id || document.activeElement.tagName")
+    assert held == "line-1", held
+    page.locator("[data-step=last]").focus()
+    count = page.locator("#moves > tr").count()
+    wait(page, "(count) => document.querySelectorAll('#moves > tr').length > count", count)
+    assert page.evaluate("document.activeElement.dataset.step") == "last"
+    page.keyboard.press("End")
+
+
 def a_game_is_followed_to_its_end(page, fast):
     """Its page is not loaded again, and then has its PGN, and a way on."""
     assert page.locator("a[href$='.pgn']").count() == 0, "the game is over already"
@@ -442,6 +456,7 @@ def main(gate4k, event, fast, chromium, report, *pages):
             followed = browser.visitor()
             followed.goto(f"http://{server.address}/games/{page.locator('#game').get_attribute('data-key')}.html")
             wait(followed, "document.querySelector('#connection').textContent === 'This page follows the event.'")
+            the_focus_stays_in_a_line_while_moves_come(followed)
             a_game_is_followed_to_its_end(followed, Path(fast).touch)
             assert run.wait() == 0
             the_end(browser, page)
