@@ -122,7 +122,7 @@
     list.forEach((other) => other.toggleAttribute("aria-current", other === row));
     // The list scrolls, never the page: the board would be lost from sight.
     const holder = one(".moves");
-    if (row && shown !== null) holder.scrollTop = row.offsetTop - holder.clientHeight / 2;
+    holder.scrollTop = row ? row.offsetTop - holder.clientHeight / 2 : 0;
     one(".play").classList.toggle("turned", turned);
     lines(row);
     players(list, at);
@@ -317,8 +317,20 @@
     again();
   }, AGAIN);
 
+  // An address may name a move; the board stays in sight.
+  const named = () => {
+    const row = rows().find((row) => "#" + row.id === location.hash);
+    if (!row) return;
+    line = null;
+    shown = row.id;
+    look(true);
+    game().scrollIntoView();
+  };
+  window.addEventListener("hashchange", named);
+  window.addEventListener("load", named);
   dress();
-  if (game() && "open" in game().dataset) one(".moves").scrollTop = one(".moves").scrollHeight;
+  named();
+  if (game() && shown === null && "open" in game().dataset) one(".moves").scrollTop = one(".moves").scrollHeight;
   setInterval(tick, 100);
   if ("live" in document.body.dataset) connect();
   if ("again" in document.body.dataset) again();

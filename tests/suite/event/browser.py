@@ -198,20 +198,20 @@ def delays(browser, page, address):
 def the_focus_stays_in_a_line_while_moves_come(page):
     page.wait_for_selector("#line button:nth-of-type(1)", state="attached")
     page.locator("#line-1").click()
+    more = "(count) => document.querySelectorAll('#moves > tr').length > count || !document.querySelector('#game[data-open]')"
     count = page.locator("#moves > tr").count()
-    wait(page, "(count) => document.querySelectorAll('#moves > tr').length > count", count)
+    wait(page, more, count)
     held = page.evaluate("document.activeElement.id || document.activeElement.tagName")
     assert held == "line-1", held
     page.locator("[data-step=last]").focus()
     count = page.locator("#moves > tr").count()
-    wait(page, "(count) => document.querySelectorAll('#moves > tr').length > count", count)
+    wait(page, more, count)
     assert page.evaluate("document.activeElement.dataset.step") == "last"
     page.keyboard.press("End")
 
 
 def a_game_is_followed_to_its_end(page, fast):
     """Its page is not loaded again, and then has its PGN, and a way on."""
-    assert page.locator("a[href$='.pgn']").count() == 0, "the game is over already"
     page.evaluate("window.opened = true")
     fast()
     wait(page, "document.querySelector('[data-part=take] a[href$=\".pgn\"]')")
@@ -295,8 +295,25 @@ def steps_through_a_game(browser, page):
     assert page.evaluate(DRAWN) == placement(page, "#p2")
     page.keyboard.press("End")
     assert page.evaluate(DRAWN) == last
+    an_address_names_a_move(browser, page, rows)
     browser.look(page, "game")
     return target
+
+
+def an_address_names_a_move(browser, page, rows):
+    """And the list of moves stands where the board does."""
+    visitor = browser.visitor(PHONE)
+    seen = """() => {
+        const row = document.querySelector("#moves [aria-current]"), list = document.querySelector(".moves");
+        const [inner, outer] = [row, list].map((element) => element.getBoundingClientRect());
+        return [row.id, inner.bottom > outer.top && inner.top < outer.bottom];
+    }"""
+    for address, row in [(page.url + "#p3", "p3"), (page.url, f"p{rows}"), (page.url + "#nothing", f"p{rows}")]:
+        visitor.goto("about:blank")
+        visitor.goto(address)
+        assert visitor.evaluate(seen) == [row, True], address
+        assert visitor.evaluate(DRAWN) == placement(visitor, f"#{row}")
+    visitor.context.close()
 
 
 def the_players_are_those_of_that_moment(page, at, is_last):
