@@ -350,6 +350,8 @@ def nothing_is_lost_without_a_script(browser, addresses):
         lost = set(with_script.evaluate(WORDS)) - set(without.evaluate(WORDS))
         assert not lost, f"{address}: {sorted(lost)}"
         assert without.locator("table").first.is_visible()
+        cut = without.evaluate("Math.max(0, ...[...document.querySelectorAll('.moves')].map((list) => list.scrollHeight - list.clientHeight))")
+        assert cut <= 1, f"{address}: {cut} pixels of the moves are cut"
         assert with_script.locator("[hidden]").count() == 0
         with_script.context.close()
         without.context.close()
