@@ -15,7 +15,7 @@ use crate::model::game::rule_distances::RuleDistances;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
 use crate::view::figures::{
-    clock, depth, evaluation, large, numbered, said, search, told, took, word,
+    clock, depth, evaluation, large, nodes, numbered, said, search, told, took, word,
 };
 use crate::view::html::{board, graph};
 use crate::view::screen::Runner;
@@ -150,7 +150,7 @@ fn player(
                 @if let Some(ply) = ply {
                     @if let Some(eval) = ply.eval { b title="evaluation, White's view" { (evaluation(eval)) } }
                     @if let Some(depth) = depth(ply) { span { "depth " (depth) } }
-                    @if let Some(nodes) = ply.nodes { span { (large(nodes)) " nodes" } }
+                    @if let Some(number) = ply.nodes { span { (nodes(number)) } }
                     (more(ply))
                     span { "took " (took(ply)) }
                 }

@@ -93,7 +93,7 @@
     const add = (name, text) => { if (text.trim()) found.push(Object.assign(document.createElement(name), { textContent: text })); };
     add("b", evaluation.textContent);
     if (depth.textContent.trim()) add("span", "depth " + depth.textContent);
-    if (nodes.textContent.trim()) add("span", nodes.textContent + " nodes");
+    if (nodes.textContent.trim()) add("span", nodes.textContent + (nodes.textContent === "1" ? " node" : " nodes"));
     if (more) found.push(...more.cloneNode(true).children);
     add("span", "took " + took.textContent);
     return found;

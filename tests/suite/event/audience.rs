@@ -435,6 +435,11 @@ fn an_event_that_was_recorded_has_the_same_pages() {
     assert_eq!(done.iter().filter(|name| name.ends_with(".html")).count(), 171);
     let page = fs::read_to_string(event.path("site/index.html")).unwrap();
     assert!(page.contains("Over: 4ku 4.0 wins."), "{page}");
+    // Engines that told nothing of a search have no figures of it.
+    for name in done.iter().filter(|name| name.ends_with(".html")) {
+        let page = fs::read_to_string(event.path("site").join(name)).unwrap();
+        assert!(!page.contains(">0 nodes<") && !page.contains(">1/1</td>"), "{name}");
+    }
     let game: Value =
         serde_json::from_str(&fs::read_to_string(event.path("site/games/2-1.1.json")).unwrap())
             .unwrap();
