@@ -21,7 +21,7 @@ pub(super) fn page(site: &Site<'_>) -> String {
     let body = html! {
         header {
             h1 { (title) }
-            p data-part="state" { 
+            p data-part="state" {
                 strong { (state(&site.broadcast.ledger)) @if site.is_left() { " " (LEFT) } }
                 " " (terms(site))
             }
@@ -163,10 +163,17 @@ fn entries(site: &Site<'_>) -> Markup {
             }
         }
     };
+    // Of a recorded event nothing is known of its entries.
+    let ledger = &site.broadcast.ledger;
+    let is_known = ledger.stages.is_empty() || !ledger.receipts.is_empty();
     html! {
-        section #entries aria-labelledby="entries-name" data-part="entries" {
-            h2 #entries-name { "Entries" }
-            (wide_table(&head, &rows))
+        div data-part="entries" {
+            @if is_known {
+                section #entries aria-labelledby="entries-name" {
+                    h2 #entries-name { "Entries" }
+                    (wide_table(&head, &rows))
+                }
+            }
         }
     }
 }
@@ -174,10 +181,8 @@ fn entries(site: &Site<'_>) -> Markup {
 /// Crashes, rulings and decisions, each with its reason.
 fn incidents(site: &Site<'_>) -> Markup {
     let ledger = &site.broadcast.ledger;
-    let with = |game: &&BroadcastGame| {
-        !game.killed.is_empty() || !game.rulings.is_empty() || game.annulled.is_some()
-    };
-    let games: Vec<&BroadcastGame> = site.broadcast.games.values().filter(with).collect();
+    let games = site.broadcast.games.values();
+    let games: Vec<&BroadcastGame> = games.filter(|game| game::has_incidents(game)).collect();
     let decided: Vec<_> = ledger.stages.iter().flat_map(|stage| &stage.decisions).collect();
     let none = games.is_empty()
         && decided.is_empty()

@@ -318,11 +318,24 @@ fn class(one: &ShownMove<'_>, is_book_exit: bool) -> Option<&'static str> {
     }
 }
 
+/// True if a crash or a decision belongs to a game.
+pub(super) fn has_incidents(game: &BroadcastGame) -> bool {
+    !game.killed.is_empty()
+        || !game.rulings.is_empty()
+        || game.annulled.is_some()
+        || ended_by_crash(game).is_some()
+}
+
+/// The end of a game by a crash of which nothing else is known, as in a recorded event.
+fn ended_by_crash(game: &BroadcastGame) -> Option<String> {
+    let ending = game.finished.as_ref().filter(|_| game.killed.is_empty())?.ending();
+    ending.crashed().map(|_| told(&ending))
+}
+
 /// The crashes of a game, and the decisions on it.
 fn incidents(site: &Site<'_>, game: &BroadcastGame) -> Markup {
-    let clean = game.killed.is_empty() && game.rulings.is_empty() && game.annulled.is_none();
     html! {
-        @if !clean {
+        @if has_incidents(game) {
             section aria-labelledby="incidents-of-game" {
                 h2 #incidents-of-game { "Crashes and rulings" }
                 ul { (list(site, game, "../")) }
@@ -352,6 +365,7 @@ pub(super) fn list(site: &Site<'_>, game: &BroadcastGame, root: &str) -> Markup 
                 }
             }
         }
+        @if let Some(end) = ended_by_crash(game) { li { (end) } }
         @for ruling in &game.rulings {
             li { "Interrupted; rule " (word(&ruling.rule)) ": " (word(&ruling.why)) }
         }

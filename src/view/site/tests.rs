@@ -455,3 +455,19 @@ fn clocks_stand_where_the_runner_has_gone() {
         assert!(there.contains(" data-since=") && there.contains("white runs"), "{there}");
     }
 }
+
+/// As in a file of games, of which there are no receipts and no records of crashes.
+#[test]
+fn a_recorded_event_tells_its_crashes_by_the_ends_of_games() {
+    let (_dir, config) = config();
+    let mut broadcast = played(3);
+    let JournalRecord::GameFinished(end) = finished() else { panic!("another record") };
+    let end = GameFinished { reason: Termination::Crash { exit: None }, ..end };
+    broadcast.apply(JournalRecord::GameFinished(end)).unwrap();
+    let page = file(&config, &broadcast, SiteKind::Exported, "index.html");
+    let incidents = page.split("id=\"incidents\"").nth(1).unwrap();
+    assert!(incidents.contains("1-0: Black disconnects"), "{incidents}");
+    assert!(!page.contains("not yet checked") && !page.contains("id=\"entries\""), "{page}");
+    let before = file(&config, &played(0), SiteKind::Exported, "index.html");
+    assert!(before.contains("id=\"entries\"") && before.contains("not yet checked"), "{before}");
+}
