@@ -127,6 +127,11 @@ impl GameEnding {
         self.loser().filter(|_| self.reason.is_crash())
     }
 
+    /// True of a game that goes on: it has no end yet.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.result == GameResult::Unfinished && self.reason == Termination::Unknown
+    }
+
     /// The side that lost, where one did.
     pub(crate) fn loser(&self) -> Option<Color> {
         match self.result {
