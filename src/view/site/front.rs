@@ -219,9 +219,12 @@ fn incidents(site: &Site<'_>) -> Markup {
 fn take(site: &Site<'_>) -> Markup {
     html! {
         @if site.kind != SiteKind::Alone {
-            section aria-labelledby="take-name" {
+            section aria-labelledby="take-name" data-part="take" {
                 h2 #take-name { "To take home" }
                 ul.take {
+                    @if matches!(site.kind, SiteKind::Served | SiteKind::Mirrored) {
+                        li { a href="live.pgn" { "The games under way, PGN" } }
+                    }
                     li { a href="games.pgn" { "All finished games, PGN" } }
                     li { a href="event.json" { "Standings, schedule and entries, JSON" } }
                     li { a href="settings.toml" { "The event's settings" } }

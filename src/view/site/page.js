@@ -310,7 +310,7 @@
   const AGAIN = 10000;
   const again = () => setTimeout(async () => {
     try {
-      if (!("again" in (await whole()).body.dataset)) return;
+      if (!("again" in (await whole()).body.dataset)) return one("#connection").remove();
     } catch {
       if (location.protocol === "file:") return location.reload();
     }
@@ -333,5 +333,8 @@
   if (game() && shown === null && "open" in game().dataset) one(".moves").scrollTop = one(".moves").scrollHeight;
   setInterval(tick, 100);
   if ("live" in document.body.dataset) connect();
-  if ("again" in document.body.dataset) again();
+  if ("again" in document.body.dataset) {
+    one("#connection").textContent = `Clocks are those of the last move; this page looks for news every ${AGAIN / 1000} seconds.`;
+    again();
+  }
 })();

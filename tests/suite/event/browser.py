@@ -407,6 +407,9 @@ def files_that_are_replaced_are_followed(browser, mirror):
         page.goto(f"{place}index.html")
         page.wait_for_selector("#moves > tr:nth-child(3)", state="attached")
         page.evaluate("window.opened = true")
+        how = "Clocks are those of the last move; this page looks for news every 10 seconds."
+        assert text(page, "#connection") == how
+        assert page.locator("a[href='live.pgn']").count() == 1
         before = page.evaluate(DRAWN)
         wait(page, f"(before) => ({DRAWN})() !== before", before)
         assert page.evaluate("window.opened"), "the page was loaded anew"
