@@ -88,6 +88,11 @@ class Browser:
         tall = page.evaluate("Math.max(0, ...[...document.querySelectorAll('.round tr')].map((row) => row.getBoundingClientRect().height))")
         if tall > 150:
             self.complaints.append(f"{name}: a row of the schedule is {tall} pixels high")
+        # WCAG 2.5.8: links without words between them.
+        small = page.evaluate("""[...document.querySelectorAll(".games a")].map((link) => [link, link.getBoundingClientRect()])
+            .filter(([link, box]) => box.width && (box.width < 24 || box.height < 24 || !link.getAttribute("aria-label").includes(" against ")))
+            .map(([link]) => link.outerHTML).slice(0, 3)""")
+        self.complaints += [f"{name}: hard to hit or to hear: {one}" for one in small]
         if "GATE4K_PICTURES" in os.environ:
             folder = Path(os.environ["GATE4K_PICTURES"])
             page.screenshot(path=folder / f"{name}.png", full_page="-whole" in name)
