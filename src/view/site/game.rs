@@ -227,7 +227,7 @@ fn evals(moves: &[ShownMove<'_>]) -> Markup {
             figure #graph data-plies=(plies.len()) {
                 (drawing)
                 figcaption.legend {
-                    span { i.white {} "White" } " " span { i.black {} "Black" }
+                    span { i.white {} "White (blue)" } " " span { i.black {} "Black (orange)" }
                     @if plies.iter().any(|ply| ply.score.is_some()) {
                         ". Above: evaluations in pawns for White. Below: the time of each move."
                     } @else { ". The time of each move; evaluations were not told." }

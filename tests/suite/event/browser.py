@@ -373,6 +373,12 @@ def every_size_and_scheme(browser, addresses):
             paper = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
             assert (sum(paper) < 300) == (scheme == "dark"), (address, paper)
             form = "phone" if size == PHONE else "desktop"
+            hidden = page.evaluate("""[...document.querySelectorAll(".wide")].filter((wide) => {
+                const at = [...wide.querySelectorAll("thead th")].findIndex((head) => head.textContent === "Points");
+                const cell = at < 0 ? null : wide.querySelectorAll("tbody tr:first-child > *")[at];
+                return cell && cell.getBoundingClientRect().right > innerWidth;
+            }).length""")
+            assert hidden == 0, f"{address}: points beyond a {form}'s edge"
             browser.look(page, f"{name}-{form}-{scheme}-whole")
         page.context.close()
 
