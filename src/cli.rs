@@ -131,7 +131,7 @@ pub(crate) struct ConfineArgs {
     /// Let mappings of 4 GiB or more reserve no memory, for entries made for a bigger machine
     #[arg(long)]
     pub(crate) lazy_memory: bool,
-    /// Open these accelerators of the host to the entry (rule 7.6)
+    /// Open these accelerators of the host to the entry (rule 7.6), with commas between several
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = device_parser())]
     pub(crate) devices: Vec<DeviceClass>,
 }
@@ -162,7 +162,7 @@ pub(crate) struct RunArgs {
 /// `gate4k replay-question`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReplayQuestionArgs {
-    /// A report of `gate4k check --format json`
+    /// A report of `gate4k check` in JSON (`--format json`, `--report json=FILE`)
     #[arg(value_name = "REPORT")]
     pub(crate) report: PathBuf,
     /// The rule of the finding

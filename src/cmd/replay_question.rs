@@ -29,14 +29,14 @@ pub(crate) fn run(args: &ReplayQuestionArgs, out: &mut impl Write) -> anyhow::Re
     let text = read::text(&args.report, read::RECEIPT).map_err(|error| {
         let is_missing = error.kind() == ErrorKind::NotFound;
         let words = format!(
-            "cannot read {}: {error}; name a report of `gate4k check --format json`",
+            "cannot read {}: {error}; name a report of `gate4k check` in JSON (--format json, --report json=FILE)",
             shown(&args.report)
         );
         EarlyEnd::new(if is_missing { Exit::Nothing } else { Exit::Usage }, words)
     })?;
     let report: Value = serde_json::from_str(&text).map_err(|error| {
         let path = shown(&args.report);
-        EarlyEnd::usage(format!("{path} is no report of `gate4k check --format json`: {error}"))
+        EarlyEnd::usage(format!("{path} is no report of `gate4k check` in JSON (--format json, --report json=FILE): {error}"))
     })?;
     let (path, commands) = question(&report, args).map_err(EarlyEnd::usage)?;
     let path = args.entry.clone().unwrap_or(path);

@@ -138,14 +138,21 @@ pub(crate) fn layers(layers: &[Layer]) -> Vec<HostLine> {
             let what = format!("{}: {}", layer.state.word(), layer.reason);
             let state =
                 if layer.name.is_mandatory() { HostState::Fail } else { HostState::Caution };
-            HostLine { what, ..line }.but(state, fix(layer))
+            HostLine { what, ..line }.but(state, fix(layer, rustix::process::geteuid().is_root()))
         })
         .collect()
 }
 
-fn fix(layer: &Layer) -> String {
+fn fix(layer: &Layer, is_root: bool) -> String {
     let why = &layer.reason;
     let fix = match layer.name {
+        // Version 1 has the controllers, and no scope brings them over.
+        LayerName::Cgroup if is_root && why.contains("cgroup v2 has no") => {
+            "boot with systemd.unified_cgroup_hierarchy=1, so that cgroup v2 has all controllers"
+        }
+        LayerName::Cgroup if is_root => {
+            "start gate4k in a scope of its own: systemd-run --scope -p Delegate=yes gate4k …"
+        }
         LayerName::Cgroup => {
             "start gate4k in a scope of its own: systemd-run --user --scope -p Delegate=yes gate4k …"
         }
@@ -198,6 +205,19 @@ mod tests {
         assert_eq!(line.fix.as_deref(), Some("sysctl -w kernel.yama.ptrace_scope=1"));
         let line = Kernel { ptrace_scope: Some("2".into()), root: true, ..kernel() }.ptrace();
         assert_eq!(line.state, HostState::Pass);
+    }
+
+    #[test]
+    fn root_is_told_no_step_of_a_user() {
+        let step = |reason: &str, is_root| {
+            let state = status::LayerState::Absent;
+            let layer = Layer { name: LayerName::Cgroup, state, reason: reason.into() };
+            fix(&layer, is_root)
+        };
+        let hybrid = "cgroup v2 has no memory and pids in /sys/fs/cgroup/unified";
+        assert!(step(hybrid, true).contains("systemd.unified_cgroup_hierarchy=1"));
+        assert!(step("/g is not delegated to us: EBUSY", true).contains("systemd-run --scope"));
+        assert!(step(hybrid, false).contains("systemd-run --user --scope"));
     }
 
     #[test]

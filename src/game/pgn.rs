@@ -86,7 +86,7 @@ fn write_tags(out: &mut String, header: &PgnHeader, record: &GameRecord) -> fmt:
         ("ECO", names.eco),
         ("FEN", record.opening.fen()),
         ("GameDuration", Some(lasted)),
-        ("GameEndTime", Some(moment(ended).1)),
+        ("GameEndTime", Some(moment(ended).1).filter(|_| !record.ending.is_under_way())),
         ("GameStartTime", Some(moment(header.started).1)),
         ("Opening", names.opening),
         ("PlyCount", Some(plies.to_string())),
@@ -246,6 +246,20 @@ mod tests {
             Qh4# {d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=Qh4#, tb=null, h=12.5, ph=0.0, wv=-0.31, \
             R50=49, Rd=-1000, Rr=-1000, mb=+0+0+0+0+0, Black mates}\n0-1\n\n";
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_game_under_way_has_no_time_of_its_end() {
+        let goes_on = GameEnding { result: GameResult::Unfinished, reason: Termination::Unknown };
+        let written = |ending| {
+            let mut out = String::new();
+            let game = record(opening("f3"), "e7e5", ending);
+            write(&mut out, &header("A"), &game, Style::Event).unwrap();
+            out
+        };
+        let text = written(goes_on);
+        assert!(!text.contains("GameEndTime") && text.contains("GameStartTime"), "{text}");
+        assert!(written(GameEnding::aborted("a test")).contains("GameEndTime"));
     }
 
     #[test]

@@ -97,9 +97,18 @@ impl Settings {
         if self.files == Files::ElfOnly {
             terms.push("--elf-only".to_owned());
         }
-        if self.limits.startup != usual.limits.startup {
-            let limit = humantime::format_duration(self.limits.startup).to_string();
-            terms.push(format!("--startup-limit {}", limit.replace(' ', "")));
+        let (own, usual) = (&self.limits, &usual.limits);
+        let times = [
+            ("--startup-limit", own.startup, usual.startup),
+            ("--answer-limit", own.answer, usual.answer),
+            ("--quit-limit", own.quit, usual.quit),
+            ("--grace", own.grace, usual.grace),
+        ];
+        for (name, limit, usual) in times {
+            if limit != usual {
+                let limit = humantime::format_duration(limit).to_string();
+                terms.push(format!("{name} {}", limit.replace(' ', "")));
+            }
         }
         if self.strict {
             terms.push("--strict".to_owned());
@@ -219,5 +228,24 @@ impl FromStr for GamesWanted {
         }
         let pairs = text.parse::<NonZeroU32>().ok().filter(|pairs| pairs.get() <= MOST_PAIRS);
         pairs.map(GamesWanted::Pairs).ok_or(NotGames)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_that_is_not_the_events_is_a_term() {
+        let list = sha256(allowlist::BUILT_IN);
+        assert!(Settings::default().other_terms(&list).is_empty());
+        let limits = Limits {
+            answer: Duration::from_secs(90),
+            quit: Duration::from_millis(1500),
+            grace: Duration::from_secs(1),
+            ..Limits::default()
+        };
+        let terms = Settings { limits, ..Settings::default() }.other_terms(&list);
+        assert_eq!(terms, ["--answer-limit 1m30s", "--quit-limit 1s500ms", "--grace 1s"]);
     }
 }

@@ -14,6 +14,7 @@ use crate::event::journal::{self, Mark};
 use crate::files::read;
 use crate::files::write::{PART, make_folder, replace};
 use crate::model::text::{escape, sha256, shown};
+use crate::view::screen::Runner;
 use crate::view::site::{File, Site, SiteKind};
 use crate::view::tcec::{ChangedGames, Tcec};
 
@@ -250,7 +251,9 @@ fn pages(
     let broadcast = &event.broadcast;
     let is_over = broadcast.ledger.is_over();
     let kind = if is_over { SiteKind::Exported } else { SiteKind::Mirrored };
-    let site = Site { config, broadcast, running: &[], now: SystemTime::now(), kind };
+    // It is the runner that asks for them.
+    let runner = Runner::AtWork;
+    let site = Site { config, broadcast, running: &[], runner, now: SystemTime::now(), kind };
     let mut files = if is_all || is_over {
         site.all_files()
     } else {

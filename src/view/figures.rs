@@ -36,6 +36,11 @@ pub(in crate::view) fn large(number: u64) -> String {
     unit.map_or_else(|| number.to_string(), |(size, unit)| format!("{:.1}{unit}", value / size))
 }
 
+/// The nodes of a search: `1 node`, `1.2 M nodes`.
+pub(in crate::view) fn nodes(number: u64) -> String {
+    format!("{} {}", large(number), if number == 1 { "node" } else { "nodes" })
+}
+
 /// An evaluation, White's view: `+0.31`, `-M12`.
 pub(in crate::view) fn evaluation(value: i32) -> String {
     let score = Score::from_value(value);
@@ -120,5 +125,6 @@ mod tests {
             [7, 1_250, 2_000_000, 3_100_000_000].map(large),
             ["7", "1.2 k", "2.0 M", "3.1 G"]
         );
+        assert_eq!([1, 2].map(nodes), ["1 node", "2 nodes"]);
     }
 }

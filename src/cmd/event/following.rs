@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime};
 use crate::cmd::note;
 use crate::event::broadcast::{Broadcast, EventChanges, Follower};
 use crate::event::config::EventConfig;
+use crate::event::journal;
+use crate::view::screen::Runner;
 use crate::view::site::{Site, SiteKind};
 
 /// After a journal that could not be read, so long is waited.
@@ -15,6 +17,8 @@ const RESPITE: Duration = Duration::from_secs(1);
 pub(super) struct Following {
     pub(super) config: EventConfig,
     pub(super) follower: Follower,
+    /// The program that plays it, as it was when it was last looked for.
+    pub(super) runner: Runner,
     /// The last fault that was told; the same is not told again.
     fault: Option<String>,
     /// True if another reader of the same journal tells its faults.
@@ -25,7 +29,8 @@ impl Following {
     /// Begins before the first record.
     pub(super) fn new(config: &EventConfig) -> Following {
         let follower = Follower::new(config);
-        Following { config: config.clone(), follower, fault: None, is_silent: false }
+        let runner = Runner::Away;
+        Following { config: config.clone(), follower, runner, fault: None, is_silent: false }
     }
 
     /// The same beside another one of this program, which tells the faults of both.
@@ -40,15 +45,24 @@ impl Following {
 
     /// Its pages as they are served now.
     pub(super) fn site(&mut self) -> Site<'_> {
-        let Following { config, follower, .. } = self;
+        let Following { config, follower, runner, .. } = self;
         follower.find_running(config);
         Site {
             config,
             broadcast: &follower.broadcast,
             running: &follower.running,
+            runner: *runner,
             now: SystemTime::now(),
             kind: SiteKind::Served,
         }
+    }
+
+    /// Looks whether somebody plays it, and tells whether that has changed. Whoever looks at the journal does so after
+    /// this: the last words of a runner that has gone are there then.
+    pub(super) fn look_for_runner(&mut self) -> bool {
+        let at_work = journal::is_in_use(&self.config.journal);
+        let now = if at_work { Runner::AtWork } else { Runner::Away };
+        std::mem::replace(&mut self.runner, now) != now
     }
 
     /// True if it has a winner.

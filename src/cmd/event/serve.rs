@@ -160,6 +160,7 @@ impl MoveDesk {
     }
 
     fn look(&mut self) -> Duration {
+        self.event.look_for_runner();
         let changes = self.event.look(|| ());
         let next =
             self.pace.after(changes.as_ref().is_some_and(|changes| !changes.games.is_empty()));
@@ -219,7 +220,14 @@ impl PageDesk {
     }
 
     fn look(&mut self) {
+        let has_turned = self.event.look_for_runner();
         let Some(changes) = self.event.look(|| ()) else { return };
+        if has_turned && !self.event.is_over() {
+            // Clocks begin to run, or stand.
+            let open = self.event.broadcast().under_way().map(BroadcastGame::key);
+            self.waits.games.extend(open);
+            self.waits.has_turned = true;
+        }
         self.waits.games.extend(changes.games);
         self.waits.has_turned |= changes.has_turned;
         self.waits.is_anew |= changes.is_anew;

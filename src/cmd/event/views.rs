@@ -247,22 +247,27 @@ fn crashes(config: &EventConfig, ledger: &Ledger) -> Vec<String> {
     told.collect()
 }
 
-/// The folders in which crashes lie in the event's site.
+/// The crashes, each with its folder as it lies here.
 fn write_crash_folders(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<()> {
     let mut follower = Follower::new(config);
     if follower.look(config).is_err() {
         return Ok(());
     }
     let folders = Site::exported(config, &follower.broadcast).crash_folders();
+    let mut are_all_here = true;
     for (folder, engine, why) in &folders {
-        writeln!(out, "  {folder}/: {engine}: {why}")?;
-    }
-    if !folders.is_empty() {
-        let (file, kept) = (shown(&config.path), config.crashes());
-        if kept.is_dir() {
-            writeln!(out, "  they lie in {}", shown(&kept))?;
+        let here = Path::new(folder).file_name().map(|name| config.crashes().join(name));
+        match here.filter(|here| here.is_dir()) {
+            Some(here) => writeln!(out, "  {}/: {engine}: {why}", shown(&here))?,
+            None => {
+                are_all_here = false;
+                writeln!(out, "  {engine}: {why}")?;
+            }
         }
-        writeln!(out, "  `gate4k event export site DIR {file}` writes these folders into DIR")?;
+    }
+    if !are_all_here {
+        let file = shown(&config.path);
+        writeln!(out, "  `gate4k event export site DIR {file}` writes their folders into DIR")?;
     }
     Ok(())
 }

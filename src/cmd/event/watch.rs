@@ -9,10 +9,9 @@ use super::following::Following;
 use crate::cmd::live::Live;
 use crate::event::broadcast::{BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
-use crate::event::journal;
 use crate::model::exit::Exit;
 use crate::model::text::escape;
-use crate::view::screen::{Runner, Screen, begin_line, end_line, move_line, state_line, waiting};
+use crate::view::screen::{Screen, begin_line, end_line, move_line, state_line, waiting};
 use crate::view::{standings, text};
 
 /// The interval between two looks for changes.
@@ -48,6 +47,7 @@ impl Watch {
     fn draw(&mut self, live: &mut Live) {
         let mut drawn: Option<Instant> = None;
         loop {
+            self.0.look_for_runner();
             let Some(changes) = self.0.look(|| live.clear()) else { continue };
             if self.0.is_over() {
                 return live.clear();
@@ -69,6 +69,7 @@ impl Watch {
         let mut waits = None;
         let mut is_early = !self.0.config.journal.exists();
         loop {
+            self.0.look_for_runner();
             let Some(changes) = self.0.look(|| ()) else { continue };
             if changes.is_anew {
                 told = ShownMoves::default();
@@ -80,17 +81,15 @@ impl Watch {
                 writeln!(out, "{state}")?;
                 head = state;
             }
-            if broadcast.games.is_empty() && !self.0.is_over() {
-                let now = waiting(config, broadcast, self.runner());
-                if let Some(words) = now.as_ref().filter(|words| waits.as_ref() != Some(*words)) {
-                    writeln!(out, "{words}")?;
-                }
-                waits = now;
-            }
             let games = changes.games.iter().filter_map(|key| broadcast.games.get(key));
             for line in games.flat_map(|game| told.news(config, game, is_met)) {
                 writeln!(out, "{line}")?;
             }
+            let now = waiting(config, broadcast, self.0.runner).filter(|_| !self.0.is_over());
+            if let Some(words) = now.as_ref().filter(|words| waits.as_ref() != Some(*words)) {
+                writeln!(out, "{words}")?;
+            }
+            waits = now;
             out.flush()?;
             if self.0.is_over() {
                 return Ok(());
@@ -99,18 +98,13 @@ impl Watch {
         }
     }
 
-    fn runner(&self) -> Runner {
-        let at_work = journal::is_in_use(&self.0.config.journal);
-        if at_work { Runner::AtWork } else { Runner::Away }
-    }
-
     fn screen(&self, width: usize, height: usize) -> Screen<'_> {
         Screen {
             config: &self.0.config,
             broadcast: self.0.broadcast(),
             running: &self.0.follower.running,
             now: SystemTime::now(),
-            runner: self.runner(),
+            runner: self.0.runner,
             width,
             height,
         }

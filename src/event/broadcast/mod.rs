@@ -301,12 +301,15 @@ impl Broadcast {
         self.games.get_mut(&key)
     }
 
-    /// The games that are being played, or wait to go on.
+    /// The games that are being played, or wait to go on, in the order in which they began.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = &BroadcastGame> {
-        self.ledger.open.values().filter_map(|open| {
+        let open = self.ledger.open.values().filter_map(|open| {
             let at = open.started.place();
             self.games.get(&GameKey { stage: open.started.stage, at })
-        })
+        });
+        let mut games: Vec<&BroadcastGame> = open.collect();
+        games.sort_by_key(|game| game.began);
+        games.into_iter()
     }
 
     /// The games that have ended, in the order in which they did.
@@ -427,14 +430,14 @@ mod tests {
             games.iter().map(|game| game.started.round).collect()
         };
         assert_eq!(rounds(broadcast.finished()), [1, 2]);
-        let open = [3, 4]
+        // By its id, the tenth would come first.
+        let open = [9, 10]
             .map(|round| finished("a", "b", RoundGame { round, game: 1 }, "0-1", "e2e4 e7e5"));
         for (game, at) in open.iter().zip(["2026-01-02T05:00:00Z", "2026-01-02T03:00:00Z"]) {
             let started = GameStarted { at: at.into(), ..started(game) };
             broadcast.apply(JournalRecord::GameStarted(started)).unwrap();
         }
-        let first = broadcast.under_way().min_by_key(|game| game.began).unwrap();
-        assert_eq!(first.started.round, 3);
+        assert_eq!(rounds(broadcast.under_way().collect()), [9, 10]);
     }
 
     #[test]

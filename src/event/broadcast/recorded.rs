@@ -99,6 +99,17 @@ impl Comment {
         comment
     }
 
+    /// True if the engine told nothing of its search: runners write figures all the same, `d=1` and `wv=0.00` among them.
+    fn is_silent(&self) -> bool {
+        let is_nought = |key| self.number::<u64>(key) == Some(0);
+        is_nought("n") && is_nought("s") && self.pv.is_empty()
+    }
+
+    /// A figure of which 0 is written where nothing was told.
+    fn counted(&self, key: &str) -> Option<u64> {
+        self.number(key).filter(|number| *number > 0)
+    }
+
     fn number<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
         self.words.get(key)?.parse().ok()
     }
@@ -387,22 +398,30 @@ impl Broadcast {
             let used = comment.micros("mt").unwrap_or(0);
             clocks[own] = comment.micros("tl").unwrap_or(clocks[own]);
             lasted += used;
-            self.apply(JournalRecord::Ply(JournalPly {
+            let mut ply = JournalPly {
                 id: id.clone(),
                 number,
                 uci: one.uci.clone(),
                 used,
                 clocks,
-                eval: comment.eval(),
-                depth: comment.number("d"),
-                seldepth: comment.number("sd"),
-                nodes: comment.number("n"),
-                speed: comment.number("s"),
-                hashfull: comment.number::<f64>("h").map(|percent| (percent * 10.0) as u32),
-                table_hits: comment.number("tb"),
-                pv: comment.pv.clone(),
                 rules_in: RuleDistances::OFF,
-            }))?;
+                ..JournalPly::default()
+            };
+            if !comment.is_silent() {
+                let hash = comment.number::<f64>("h").filter(|percent| *percent > 0.0);
+                ply = JournalPly {
+                    eval: comment.eval(),
+                    depth: comment.number("d"),
+                    seldepth: comment.number("sd"),
+                    nodes: comment.counted("n"),
+                    speed: comment.counted("s"),
+                    hashfull: hash.map(|percent| (percent * 10.0) as u32),
+                    table_hits: comment.number("tb"),
+                    pv: comment.pv.clone(),
+                    ..ply
+                };
+            }
+            self.apply(JournalRecord::Ply(ply))?;
         }
         let Some(result) = game.result.filter(|result| *result != GameResult::Unfinished) else {
             return Ok(());
@@ -543,6 +562,19 @@ mod tests {
         assert_eq!(mate("wv=-M4"), Some(Score::mate_in_plies(-4).value()));
         assert_eq!(mate("wv=inf"), None);
         assert!(Comment::read("book", &Chess::default()).is_book);
+    }
+
+    #[test]
+    fn figures_that_no_engine_told_are_none() {
+        let read = |text: &str| Comment::read(text, &Chess::default());
+        // As TCEC's files have an engine that tells nothing, and as gate4k's own have one that tells no speed.
+        assert!(
+            read("d=1, sd=1, mt=80105, tl=1722895, s=0, n=0, pv=, tb=0, h=0.0, wv=0.00")
+                .is_silent()
+        );
+        let own = read("d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=e4, tb=null, h=0.0, wv=-0.31");
+        assert!(!own.is_silent());
+        assert_eq!((own.counted("s"), own.counted("n"), own.counted("d")), (None, None, Some(9)));
     }
 
     #[test]

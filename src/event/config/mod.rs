@@ -515,6 +515,10 @@ fn entries(
             let what = "another entry is called the same, or nearly; give each a name of its own";
             return Err((entry.name.span(), what.into()));
         }
+        if files == EntryFiles::There && entry.path.get_ref().as_os_str().is_empty() {
+            let what = "an empty text names nothing; write a path".into();
+            return Err((entry.path.span(), what));
+        }
         if files == EntryFiles::There && !here.join(entry.path.get_ref()).exists() {
             let what = format!("there is no entry at {}", shown(&here.join(entry.path.get_ref())));
             return Err((entry.path.span(), what));

@@ -95,6 +95,7 @@ fn mistakes_are_told_at_their_place() {
         ("event = ", "journal = \"\"\nevent = ", "1:11: an empty text names nothing; write a path"),
         ("event = ", "journal = \"a\\u0000b\"\nevent = ", "1:11: no path holds a zero byte"),
         ("event = ", "history = [\"\"]\nevent = ", "an empty text names nothing; write a path"),
+        ("path = \"/dev/null\"", "path = \"\"", "an empty text names nothing; write a path"),
         ("name = \"B\"", "name = \"Bye\"", "10:8: a game against it would be read as a bye"),
     ] {
         let told = wrong(&event(STAGES).replace(from, to));

@@ -127,6 +127,11 @@ impl GameEnding {
         self.loser().filter(|_| self.reason.is_crash())
     }
 
+    /// True of a game that goes on: it has no end yet.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.result == GameResult::Unfinished && self.reason == Termination::Unknown
+    }
+
     /// The side that lost, where one did.
     pub(crate) fn loser(&self) -> Option<Color> {
         match self.result {
@@ -174,6 +179,9 @@ impl GameEnding {
             Termination::Threefold => "3-Fold repetition".into(),
             Termination::FiftyMoves => "Fifty moves rule".into(),
             Termination::InsufficientMaterial => "Insufficient material".into(),
+            Termination::IllegalMove(said) if said.is_empty() => {
+                format!("{loser} makes an illegal move")
+            }
             Termination::IllegalMove(said) => format!("{loser} makes an illegal move: {said}"),
             Termination::Time { .. } => format!("{loser} loses on time"),
             Termination::Resignation => format!("{loser} resigns"),
@@ -215,6 +223,12 @@ mod tests {
                 lost(Termination::IllegalMove("a1a1".into())),
                 "illegal move",
                 "Black makes an illegal move: a1a1",
+            ),
+            // A file may not say which.
+            (
+                lost(Termination::IllegalMove(String::new())),
+                "illegal move",
+                "Black makes an illegal move",
             ),
             (lost(Termination::Crash { exit: None }), "abandoned", "Black disconnects"),
         ] {

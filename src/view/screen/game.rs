@@ -7,7 +7,7 @@ use shakmaty::{Board, ByColor, Color, File, Piece, Rank, Role, Square};
 use super::NAME;
 use crate::event::journal::record::JournalPly;
 use crate::model::text::escape;
-use crate::view::figures::{clock, depth, evaluation, large, numbered_move};
+use crate::view::figures::{clock, depth, evaluation, large, nodes, numbered_move};
 use crate::view::text::columns;
 
 /// A game at a moment.
@@ -119,7 +119,7 @@ impl PlayerOnScreen<'_> {
         if let Some(ply) = self.search {
             figures.extend(ply.eval.map(evaluation));
             figures.extend(depth(ply).map(|depth| format!("depth {depth}")));
-            figures.extend(ply.nodes.map(|nodes| format!("{} nodes", large(nodes))));
+            figures.extend(ply.nodes.map(nodes));
             figures.extend(ply.speed.map(|speed| format!("{}/s", large(speed))));
         }
         figures

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::shell::{name, names, shell, stamp};
 use super::stage::{self, StagePhase};
-use super::{Site, SiteKind, game, path, word};
+use super::{LEFT, Site, SiteKind, game, path, word};
 use crate::event::broadcast::{BroadcastGame, GameKey, GameState, Slot, timetable};
 use crate::event::ratings::EventRatings;
 use crate::model::words::all;
@@ -21,7 +21,10 @@ pub(super) fn page(site: &Site<'_>) -> String {
     let body = html! {
         header {
             h1 { (title) }
-            p data-part="state" { strong { (state(&site.broadcast.ledger)) } " " (terms(site)) }
+            p data-part="state" {
+                strong { (state(&site.broadcast.ledger)) @if site.is_left() { " " (LEFT) } }
+                " " (terms(site))
+            }
             nav aria-label="Stages" data-part="stages" {
                 @for (number, stage) in config.stages.iter().enumerate() {
                     @let phase = StagePhase::of(site, number);
@@ -34,7 +37,7 @@ pub(super) fn page(site: &Site<'_>) -> String {
             }
         }
         main {
-            div data-part="now" { (now(site)) }
+            div #now data-part="now" { (now(site)) }
             @for (number, stage) in config.stages.iter().enumerate() {
                 (stage::section(site, number, stage))
             }
@@ -160,10 +163,17 @@ fn entries(site: &Site<'_>) -> Markup {
             }
         }
     };
+    // Of a recorded event nothing is known of its entries.
+    let ledger = &site.broadcast.ledger;
+    let is_known = ledger.stages.is_empty() || !ledger.receipts.is_empty();
     html! {
-        section #entries aria-labelledby="entries-name" data-part="entries" {
-            h2 #entries-name { "Entries" }
-            (wide_table(&head, &rows))
+        div data-part="entries" {
+            @if is_known {
+                section #entries aria-labelledby="entries-name" {
+                    h2 #entries-name { "Entries" }
+                    (wide_table(&head, &rows))
+                }
+            }
         }
     }
 }
@@ -171,10 +181,8 @@ fn entries(site: &Site<'_>) -> Markup {
 /// Crashes, rulings and decisions, each with its reason.
 fn incidents(site: &Site<'_>) -> Markup {
     let ledger = &site.broadcast.ledger;
-    let with = |game: &&BroadcastGame| {
-        !game.killed.is_empty() || !game.rulings.is_empty() || game.annulled.is_some()
-    };
-    let games: Vec<&BroadcastGame> = site.broadcast.games.values().filter(with).collect();
+    let games = site.broadcast.games.values();
+    let games: Vec<&BroadcastGame> = games.filter(|game| game::has_incidents(game)).collect();
     let decided: Vec<_> = ledger.stages.iter().flat_map(|stage| &stage.decisions).collect();
     let none = games.is_empty()
         && decided.is_empty()
@@ -211,9 +219,12 @@ fn incidents(site: &Site<'_>) -> Markup {
 fn take(site: &Site<'_>) -> Markup {
     html! {
         @if site.kind != SiteKind::Alone {
-            section aria-labelledby="take-name" {
+            section aria-labelledby="take-name" data-part="take" {
                 h2 #take-name { "To take home" }
                 ul.take {
+                    @if matches!(site.kind, SiteKind::Served | SiteKind::Mirrored) {
+                        li { a href="live.pgn" { "The games under way, PGN" } }
+                    }
                     li { a href="games.pgn" { "All finished games, PGN" } }
                     li { a href="event.json" { "Standings, schedule and entries, JSON" } }
                     li { a href="settings.toml" { "The event's settings" } }

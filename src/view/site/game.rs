@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use shakmaty::Color;
 
 use super::shell::{moment, names, shell, stamp};
-use super::{Site, SiteKind, crash, path, shell};
+use super::{LEFT, Site, SiteKind, crash, path, shell};
 use crate::event::broadcast::{BroadcastGame, Running, ShownMove};
 use crate::event::journal::record::JournalPly;
 use crate::model::evidence::PlayedPly;
@@ -15,9 +15,10 @@ use crate::model::game::rule_distances::RuleDistances;
 use crate::model::game::score::Score;
 use crate::model::words::counted;
 use crate::view::figures::{
-    clock, depth, evaluation, large, numbered, said, search, told, took, word,
+    clock, depth, evaluation, large, nodes, numbered, said, search, told, took, word,
 };
 use crate::view::html::{board, graph};
+use crate::view::screen::Runner;
 
 /// The number of the last moves that are told with each move: a page that has missed more is loaded anew.
 const TOLD_AGAIN: usize = 12;
@@ -34,9 +35,14 @@ pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
             p { a href="../index.html" { (word(&site.config.event)) } }
         }
         main {
-            (view(site, game, "../", usize::MAX))
-            (incidents(site, game))
-            p.take {
+            div data-part="game" { (view(site, game, "../", usize::MAX)) }
+            p data-part="on" {
+                @if !game.is_open() {
+                    a href="../index.html#now" { "On to the latest game" }
+                }
+            }
+            div data-part="incidents" { (incidents(site, game)) }
+            p.take data-part="take" {
                 "To take home: "
                 a href={ "../" (path) ".json" } { "JSON" }
                 @if game.finished.is_some() {
@@ -104,6 +110,7 @@ fn meta(site: &Site<'_>, game: &BroadcastGame) -> Markup {
         @if let Some(finished) = &game.finished {
             ", took " (clock(Duration::from_micros(finished.lasted)))
         }
+        @if game.is_open() && site.is_left() { ". " strong { (LEFT) } }
     }
 }
 
@@ -122,7 +129,9 @@ fn player(
     let number = color.fold_wb(0, 1);
     let name = color.fold_wb(&game.started.white, &game.started.black);
     let left = game.clocks[number];
-    let is_followed = site.kind == SiteKind::Served && site.broadcast.ledger.paused.is_none();
+    let is_followed = site.kind == SiteKind::Served
+        && site.broadcast.ledger.paused.is_none()
+        && site.runner == Runner::AtWork;
     let runs = game.is_open() && color == turn && is_followed;
     let since = runs.then(|| since(site, game));
     let rating = site.broadcast.ledger.stages.get(game.started.stage);
@@ -141,7 +150,7 @@ fn player(
                 @if let Some(ply) = ply {
                     @if let Some(eval) = ply.eval { b title="evaluation, White's view" { (evaluation(eval)) } }
                     @if let Some(depth) = depth(ply) { span { "depth " (depth) } }
-                    @if let Some(nodes) = ply.nodes { span { (large(nodes)) " nodes" } }
+                    @if let Some(number) = ply.nodes { span { (nodes(number)) } }
                     (more(ply))
                     span { "took " (took(ply)) }
                 }
@@ -218,7 +227,7 @@ fn evals(moves: &[ShownMove<'_>]) -> Markup {
             figure #graph data-plies=(plies.len()) {
                 (drawing)
                 figcaption.legend {
-                    span { i.white {} "White" } " " span { i.black {} "Black" }
+                    span { i.white {} "White (blue)" } " " span { i.black {} "Black (orange)" }
                     @if plies.iter().any(|ply| ply.score.is_some()) {
                         ". Above: evaluations in pawns for White. Below: the time of each move."
                     } @else { ". The time of each move; evaluations were not told." }
@@ -309,11 +318,24 @@ fn class(one: &ShownMove<'_>, is_book_exit: bool) -> Option<&'static str> {
     }
 }
 
+/// True if a crash or a decision belongs to a game.
+pub(super) fn has_incidents(game: &BroadcastGame) -> bool {
+    !game.killed.is_empty()
+        || !game.rulings.is_empty()
+        || game.annulled.is_some()
+        || ended_by_crash(game).is_some()
+}
+
+/// The end of a game by a crash of which nothing else is known, as in a recorded event.
+fn ended_by_crash(game: &BroadcastGame) -> Option<String> {
+    let ending = game.finished.as_ref().filter(|_| game.killed.is_empty())?.ending();
+    ending.crashed().map(|_| told(&ending))
+}
+
 /// The crashes of a game, and the decisions on it.
 fn incidents(site: &Site<'_>, game: &BroadcastGame) -> Markup {
-    let clean = game.killed.is_empty() && game.rulings.is_empty() && game.annulled.is_none();
     html! {
-        @if !clean {
+        @if has_incidents(game) {
             section aria-labelledby="incidents-of-game" {
                 h2 #incidents-of-game { "Crashes and rulings" }
                 ul { (list(site, game, "../")) }
@@ -343,6 +365,7 @@ pub(super) fn list(site: &Site<'_>, game: &BroadcastGame, root: &str) -> Markup 
                 }
             }
         }
+        @if let Some(end) = ended_by_crash(game) { li { (end) } }
         @for ruling in &game.rulings {
             li { "Interrupted; rule " (word(&ruling.rule)) ": " (word(&ruling.why)) }
         }

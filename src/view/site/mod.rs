@@ -19,7 +19,11 @@ use std::time::SystemTime;
 use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Running};
 use crate::event::config::EventConfig;
 use crate::view::figures::word;
+use crate::view::screen::Runner;
 pub(crate) use crash::SiteCrash;
+
+/// The words where the runner has gone in the midst of an event.
+const LEFT: &str = "No runner is at work.";
 
 /// A file: its name below the site's root, and its text.
 pub(crate) type File = (String, String);
@@ -46,6 +50,8 @@ pub(crate) struct Site<'a> {
     pub(crate) broadcast: &'a Broadcast,
     /// The clocks that run, where a live file tells them.
     pub(crate) running: &'a [Running],
+    /// The program that plays it.
+    pub(crate) runner: Runner,
     /// The moment.
     pub(crate) now: SystemTime,
     /// Where it is read.
@@ -55,7 +61,21 @@ pub(crate) struct Site<'a> {
 impl Site<'_> {
     /// An event as it lies on the disk, for files.
     pub(crate) fn exported<'a>(config: &'a EventConfig, broadcast: &'a Broadcast) -> Site<'a> {
-        Site { config, broadcast, running: &[], now: SystemTime::now(), kind: SiteKind::Exported }
+        Site {
+            config,
+            broadcast,
+            running: &[],
+            runner: Runner::AtWork,
+            now: SystemTime::now(),
+            kind: SiteKind::Exported,
+        }
+    }
+
+    /// True if the event has begun and goes on, and nobody plays it.
+    fn is_left(&self) -> bool {
+        let ledger = &self.broadcast.ledger;
+        let goes_on = !ledger.is_over() && ledger.paused.is_none() && !ledger.stages.is_empty();
+        goes_on && self.runner == Runner::Away
     }
 
     /// The file that changes with nothing.

@@ -93,7 +93,7 @@
     const add = (name, text) => { if (text.trim()) found.push(Object.assign(document.createElement(name), { textContent: text })); };
     add("b", evaluation.textContent);
     if (depth.textContent.trim()) add("span", "depth " + depth.textContent);
-    if (nodes.textContent.trim()) add("span", nodes.textContent + " nodes");
+    if (nodes.textContent.trim()) add("span", nodes.textContent + (nodes.textContent === "1" ? " node" : " nodes"));
     if (more) found.push(...more.cloneNode(true).children);
     add("span", "took " + took.textContent);
     return found;
@@ -122,7 +122,7 @@
     list.forEach((other) => other.toggleAttribute("aria-current", other === row));
     // The list scrolls, never the page: the board would be lost from sight.
     const holder = one(".moves");
-    if (row && shown !== null) holder.scrollTop = row.offsetTop - holder.clientHeight / 2;
+    holder.scrollTop = row ? row.offsetTop - holder.clientHeight / 2 : 0;
     one(".play").classList.toggle("turned", turned);
     lines(row);
     players(list, at);
@@ -156,6 +156,7 @@
     one("td.line", row).textContent.split(" ").forEach((san, index) => {
       const button = document.createElement("button");
       button.type = "button";
+      button.id = "line-" + (index + 1);
       button.textContent = san;
       button.setAttribute("aria-pressed", String(Boolean(line) && line.at === index + 1));
       button.addEventListener("click", () => { shown = row.id; line = { at: index + 1 }; look(false); all("#line button")[index].focus(); });
@@ -213,7 +214,8 @@
     if (!answer.ok) throw new Error(String(answer.status));
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   };
-  // The place of the reader stays: the element that has the focus, opened rounds, and how far wide tables are moved.
+  // The place of the reader stays: the element that has the focus, opened rounds, and how far wide tables are moved. The
+  // focus is given back by the function that this returns, once the buttons are there.
   const replace = (old, fresh) => {
     const TARGETS = "a, button, summary, [tabindex]";
     const focus = document.activeElement && old.contains(document.activeElement) ? document.activeElement : null;
@@ -225,11 +227,13 @@
     const now = all("details", fresh), wide = all(".wide", fresh);
     if (now.length === open.length) now.forEach((details, index) => { details.open = open[index] || details.open; });
     if (wide.length === moved.length) wide.forEach((one, index) => { one.scrollLeft = moved[index]; });
-    if (!focus) return;
-    const targets = all(TARGETS, fresh);
-    const again = (label && targets.find((other) =>
-      [other.id, other.getAttribute("data-step"), other.getAttribute("href")].includes(label))) || targets[place];
-    if (again) again.focus({ preventScroll: true });
+    return () => {
+      if (!focus) return;
+      const targets = all(TARGETS, fresh);
+      const again = (label && targets.find((other) =>
+        [other.id, other.getAttribute("data-step"), other.getAttribute("href")].includes(label))) || targets[place];
+      if (again) again.focus({ preventScroll: true });
+    };
   };
   // The game's last moves and figures; the moves before them are on the page already.
   const fresh = async () => {
@@ -245,20 +249,21 @@
     next.dataset.src = old.dataset.src;
     // The same element as before, so that what it says is told.
     one("#said", next).replaceWith(one("#said", old));
-    replace(old, next);
+    const focus = replace(old, next);
     one(".moves", next).scrollTop = shown === null ? one(".moves", next).scrollHeight : scroll;
     dress();
+    focus();
   };
   // All parts of the page.
   const whole = async () => {
-    const page = await fetched(location.pathname), key = game() && game().dataset.key;
+    const page = await fetched(location.pathname), key = game() && game().dataset.key, focus = [];
     for (const part of all("[data-part]")) {
       const next = one(`[data-part="${part.dataset.part}"]`, page);
-      if (next) replace(part, next);
+      if (next) focus.push(replace(part, next));
     }
-    if (!one("[data-part]") && game()) replace(game(), one("#game", page));
     if (game() && game().dataset.key !== key) { shown = null; line = null; }
     dress();
+    focus.forEach((give) => give());
     if (game() && "open" in game().dataset && shown === null) one(".moves").scrollTop = one(".moves").scrollHeight;
     return page;
   };
@@ -305,16 +310,31 @@
   const AGAIN = 10000;
   const again = () => setTimeout(async () => {
     try {
-      if (!("again" in (await whole()).body.dataset)) return;
+      if (!("again" in (await whole()).body.dataset)) return one("#connection").remove();
     } catch {
       if (location.protocol === "file:") return location.reload();
     }
     again();
   }, AGAIN);
 
+  // An address may name a move; the board stays in sight.
+  const named = () => {
+    const row = rows().find((row) => "#" + row.id === location.hash);
+    if (!row) return;
+    line = null;
+    shown = row.id;
+    look(true);
+    game().scrollIntoView();
+  };
+  window.addEventListener("hashchange", named);
+  window.addEventListener("load", named);
   dress();
-  if (game() && "open" in game().dataset) one(".moves").scrollTop = one(".moves").scrollHeight;
+  named();
+  if (game() && shown === null && "open" in game().dataset) one(".moves").scrollTop = one(".moves").scrollHeight;
   setInterval(tick, 100);
   if ("live" in document.body.dataset) connect();
-  if ("again" in document.body.dataset) again();
+  if ("again" in document.body.dataset) {
+    one("#connection").textContent = `Clocks are those of the last move; this page looks for news every ${AGAIN / 1000} seconds.`;
+    again();
+  }
 })();

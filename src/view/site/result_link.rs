@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use shakmaty::Color;
 
-use super::{Site, SiteKind, path};
-use crate::event::broadcast::Slot;
+use super::{Site, SiteKind, path, word};
+use crate::event::broadcast::{BroadcastGame, Slot};
 use crate::model::game::points::HalfPoints;
 use crate::model::game::result::color_name;
 
@@ -24,6 +24,22 @@ pub(super) fn result_link(site: &Site<'_>, slot: &Slot, engine: &str) -> Markup 
     let title = format!("game {} with {}, {state}", slot.key.at.game, color_name(side));
     html! {
         @if site.kind == SiteKind::Alone { span class=(class) title=(title) { (symbol) } }
-        @else { a class=(class) href={ (path(slot.key)) ".html" } title=(title) { (symbol) } }
+        @else {
+            a class=(class) href={ (path(slot.key)) ".html" } title=(title) aria-label=(spoken(game)) {
+                (symbol)
+            }
+        }
     }
+}
+
+/// A game in words that stand alone: `1.2, A against B, 1-0`.
+pub(super) fn spoken(game: &BroadcastGame) -> String {
+    let started = &game.started;
+    let result = match &game.finished {
+        Some(finished) => finished.result.as_str(),
+        None if game.is_open() => "under way",
+        None => "struck out",
+    };
+    let [white, black] = [&started.white, &started.black].map(|name| word(name));
+    format!("{}, {white} against {black}, {}", started.place(), word(result))
 }

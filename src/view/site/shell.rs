@@ -59,6 +59,11 @@ pub(super) fn shell(site: &Site<'_>, title: &str, root: &str, body: &Markup) -> 
                         @if kind == SiteKind::Served {
                             span id="connection" { "Without a script this page is loaded anew every 30 seconds." }
                         }
+                        @if kind == SiteKind::Mirrored {
+                            span id="connection" {
+                                "Clocks are those of the last move; without a script this page is loaded anew every 30 seconds."
+                            }
+                        }
                     }
                 }
             }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use maud::{Markup, html};
 
+use super::result_link::spoken;
 use super::shell::moment;
 use super::terms::terms;
 use super::{Site, SiteKind, game, path, word};
@@ -15,7 +16,7 @@ use crate::event::ledger::StageState;
 use crate::event::stage::{Stage, StageFormat};
 use crate::event::standings::Cell;
 use crate::model::words::{all, counted};
-use crate::view::standings;
+use crate::view::standings::{self, GameLink};
 use crate::view::wide_table::wide_table;
 
 /// The most games of a stage that are shown before it begins: a page is small before the first game.
@@ -145,7 +146,9 @@ fn standing(site: &Site<'_>, stage: usize, table: &StageTable) -> Markup {
     let link = |cell: &Cell| {
         let place = (cell.game as usize).checked_sub(1)?;
         let at = (*table.places.get(place)?)?;
-        (site.kind != SiteKind::Alone).then(|| format!("{}.html", path(GameKey { stage, at })))
+        let key = GameKey { stage, at };
+        let game = site.broadcast.games.get(&key).filter(|_| site.kind != SiteKind::Alone)?;
+        Some(GameLink { href: format!("{}.html", path(key)), label: spoken(game) })
     };
     standings::section(&table.standings, &html! { h3 { "Crosstable" } }, &link)
 }

@@ -133,7 +133,7 @@ fn played(records: usize) -> Broadcast {
 
 fn files(config: &EventConfig, broadcast: &Broadcast, kind: SiteKind) -> Vec<File> {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-    let site = Site { config, broadcast, running: &[], now, kind };
+    let site = Site { config, broadcast, running: &[], runner: Runner::AtWork, now, kind };
     let mut files = site.all_files();
     files.extend(site.live_files(&broadcast.games.values().collect::<Vec<_>>()));
     files
@@ -434,4 +434,40 @@ fn names_do_not_turn_what_stands_beside_them() {
             assert!(body.contains(pair) && !body.contains("a&lt;b&gt; – "), "{name}");
         }
     }
+}
+
+#[test]
+fn clocks_stand_where_the_runner_has_gone() {
+    let (_dir, config) = config();
+    let broadcast = played(4);
+    let now = SystemTime::UNIX_EPOCH;
+    let pages = |runner| {
+        let kind = SiteKind::Served;
+        let site = Site { config: &config, broadcast: &broadcast, running: &[], runner, now, kind };
+        let page =
+            |name: &str| site.all_files().into_iter().find(|(one, _)| one == name).unwrap().1;
+        [page("index.html"), page("games/1-1.1.html")]
+    };
+    for (gone, there) in pages(Runner::Away).iter().zip(pages(Runner::AtWork)) {
+        assert!(gone.contains("No runner is at work."), "{gone}");
+        assert!(!gone.contains(" data-since=") && !gone.contains("white runs"), "{gone}");
+        assert!(!there.contains("No runner is at work."), "{there}");
+        assert!(there.contains(" data-since=") && there.contains("white runs"), "{there}");
+    }
+}
+
+/// As in a file of games, of which there are no receipts and no records of crashes.
+#[test]
+fn a_recorded_event_tells_its_crashes_by_the_ends_of_games() {
+    let (_dir, config) = config();
+    let mut broadcast = played(3);
+    let JournalRecord::GameFinished(end) = finished() else { panic!("another record") };
+    let end = GameFinished { reason: Termination::Crash { exit: None }, ..end };
+    broadcast.apply(JournalRecord::GameFinished(end)).unwrap();
+    let page = file(&config, &broadcast, SiteKind::Exported, "index.html");
+    let incidents = page.split("id=\"incidents\"").nth(1).unwrap();
+    assert!(incidents.contains("1-0: Black disconnects"), "{incidents}");
+    assert!(!page.contains("not yet checked") && !page.contains("id=\"entries\""), "{page}");
+    let before = file(&config, &played(0), SiteKind::Exported, "index.html");
+    assert!(before.contains("id=\"entries\"") && before.contains("not yet checked"), "{before}");
 }

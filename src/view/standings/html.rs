@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html as markup};
 
-use super::{Sheet, Side, color, headline, notes, rank, total};
+use super::{NAME, Sheet, Side, color, headline, notes, rank, total};
 use crate::event::standings::{Cell, Standings};
 use crate::view::text::clean;
 use crate::view::wide_table::wide_table;
@@ -40,11 +40,19 @@ pub(crate) fn html(standings: &Standings) -> String {
     page.into_string() + "\n"
 }
 
+/// A game of a crosstable as a link: its address, and the words that stand for it where only they are heard.
+pub(in crate::view) struct GameLink {
+    /// The address.
+    pub(in crate::view) href: String,
+    /// `1.2, A against B, 1-0`.
+    pub(in crate::view) label: String,
+}
+
 /// The table, what decided it, and the crosstable below this heading; `link` gives a game's address.
 pub(in crate::view) fn section(
     standings: &Standings,
     heading: &Markup,
-    link: &dyn Fn(&Cell) -> Option<String>,
+    link: &dyn Fn(&Cell) -> Option<GameLink>,
 ) -> Markup {
     let sheet = Sheet::of(standings);
     let notes = notes(standings);
@@ -58,7 +66,8 @@ pub(in crate::view) fn section(
         @for row in &sheet.rows {
             tr {
                 @for (cell, column) in row.iter().zip(&sheet.columns) {
-                    td class=[class(column.side)] { (clean(cell)) }
+                    @if column.title == NAME { th scope="row" { (clean(cell)) } }
+                    @else { td class=[class(column.side)] { (clean(cell)) } }
                 }
             }
             "\n"
@@ -71,7 +80,7 @@ pub(in crate::view) fn section(
     }
 }
 
-fn cross(standings: &Standings, link: &dyn Fn(&Cell) -> Option<String>) -> Markup {
+fn cross(standings: &Standings, link: &dyn Fn(&Cell) -> Option<GameLink>) -> Markup {
     let head = markup! {
         th.r scope="col" { "#" }
         th scope="col" { "Engine" }
@@ -100,7 +109,7 @@ fn cross(standings: &Standings, link: &dyn Fn(&Cell) -> Option<String>) -> Marku
     wide_table(&head, &rows)
 }
 
-fn game(cell: &Cell, link: Option<String>) -> Markup {
+fn game(cell: &Cell, link: Option<GameLink>) -> Markup {
     let class = match cell.symbol() {
         '1' => "w",
         '=' => "d",
@@ -109,7 +118,9 @@ fn game(cell: &Cell, link: Option<String>) -> Markup {
     let title = format!("game {}, {}", cell.game, color(cell.color));
     markup! {
         @match link {
-            Some(link) => { a class=(class) href=(link) title=(title) { (cell.symbol()) } },
+            Some(GameLink { href, label }) => {
+                a class=(class) href=(href) title=(title) aria-label=(label) { (cell.symbol()) }
+            },
             None => { span class=(class) title=(title) { (cell.symbol()) } },
         }
     }

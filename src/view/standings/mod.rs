@@ -8,7 +8,7 @@ mod text;
 
 pub(crate) use crosstable::crosstable;
 pub(crate) use html::html;
-pub(in crate::view) use html::section;
+pub(in crate::view) use html::{GameLink, section};
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;
 pub(crate) use text::{plain, text};
@@ -24,6 +24,9 @@ struct Sheet {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
 }
+
+/// The title of the column that names each row.
+const NAME: &str = "Engine";
 
 /// A column's head.
 struct Column {
@@ -45,7 +48,7 @@ impl Sheet {
         let column = |title, long, side| Column { title, long, side };
         let mut columns = vec![
             column("#", "rank", Side::Right),
-            column("Engine", "", Side::Left),
+            column(NAME, "", Side::Left),
             column("Points", "", Side::Right),
             column("Games", "", Side::Right),
             column("White", "won, drawn, lost with White", Side::Left),

@@ -116,7 +116,7 @@ impl Tcec<'_> {
 
     /// The game that is shown.
     fn game(&self) -> Option<&BroadcastGame> {
-        let first = self.broadcast.under_way().min_by_key(|game| game.began);
+        let first = self.broadcast.under_way().next();
         first.or_else(|| self.broadcast.finished().last().copied())
     }
 

@@ -341,6 +341,29 @@ fn no_game_notices_two_hundred_visitors_or_a_server_that_is_killed() {
     event.finish();
 }
 
+fn a_runner_that_is_killed_is_told_and_no_clock_runs_on() {
+    let pace = tempfile::tempdir().unwrap();
+    let go = pace.path().join("go");
+    let event = held_match(1, &go);
+    let server = Server::start(&event, &[]);
+    let mut run = event.start();
+    let left = "No runner is at work.";
+    wait_until(|| {
+        let page = server.get("/");
+        page.contains("Under way") && page.contains(" data-since=") && !page.contains(left)
+    });
+    run.kill().unwrap();
+    run.wait().unwrap();
+    wait_until(|| {
+        let page = server.get("/");
+        page.contains(left) && !page.contains(" data-since=")
+    });
+    fs::write(&go, "").unwrap();
+    event.finish();
+    wait_until(|| server.get("/").contains("Over: "));
+    assert!(!server.get("/").contains(left));
+}
+
 fn a_journal_that_is_damaged_leaves_the_pages_as_they_are() {
     let event = event_of(2, "", &stage("League", "round-robin = { doubles = 1 }", "ties = \"4k\""));
     event.finish();
@@ -412,6 +435,13 @@ fn an_event_that_was_recorded_has_the_same_pages() {
     assert_eq!(done.iter().filter(|name| name.ends_with(".html")).count(), 171);
     let page = fs::read_to_string(event.path("site/index.html")).unwrap();
     assert!(page.contains("Over: 4ku 4.0 wins."), "{page}");
+    // Nothing is known of its entries but their names.
+    assert!(!page.contains("not yet checked"), "{page}");
+    // Engines that told nothing of a search have no figures of it.
+    for name in done.iter().filter(|name| name.ends_with(".html")) {
+        let page = fs::read_to_string(event.path("site").join(name)).unwrap();
+        assert!(!page.contains(">0 nodes<") && !page.contains(">1/1</td>"), "{name}");
+    }
     let game: Value =
         serde_json::from_str(&fs::read_to_string(event.path("site/games/2-1.1.json")).unwrap())
             .unwrap();
@@ -432,6 +462,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow an_event_is_watched_from_before_its_first_game_to_its_end [Landlock, Xz],
         quick only_files_of_the_site_are_served_and_only_read,
         slow no_game_notices_two_hundred_visitors_or_a_server_that_is_killed,
+        slow a_runner_that_is_killed_is_told_and_no_clock_runs_on,
         quick an_event_that_was_recorded_has_the_same_pages,
         quick an_event_of_many_games_keeps_the_moving_parts_of_few,
         slow a_journal_that_is_damaged_leaves_the_pages_as_they_are,

@@ -88,6 +88,11 @@ class Browser:
         tall = page.evaluate("Math.max(0, ...[...document.querySelectorAll('.round tr')].map((row) => row.getBoundingClientRect().height))")
         if tall > 150:
             self.complaints.append(f"{name}: a row of the schedule is {tall} pixels high")
+        # WCAG 2.5.8: links without words between them.
+        small = page.evaluate("""[...document.querySelectorAll(".games a")].map((link) => [link, link.getBoundingClientRect()])
+            .filter(([link, box]) => box.width && (box.width < 24 || box.height < 24 || !link.getAttribute("aria-label").includes(" against ")))
+            .map(([link]) => link.outerHTML).slice(0, 3)""")
+        self.complaints += [f"{name}: hard to hit or to hear: {one}" for one in small]
         if "GATE4K_PICTURES" in os.environ:
             folder = Path(os.environ["GATE4K_PICTURES"])
             page.screenshot(path=folder / f"{name}.png", full_page="-whole" in name)
@@ -195,6 +200,30 @@ def delays(browser, page, address):
     print(f"from a move to the page: {told} ms; from a question to the first board: {sorted(first)} ms")
 
 
+def the_focus_stays_in_a_line_while_moves_come(page):
+    page.wait_for_selector("#line button:nth-of-type(1)", state="attached")
+    page.locator("#line-1").click()
+    more = "(count) => document.querySelectorAll('#moves > tr').length > count || !document.querySelector('#game[data-open]')"
+    count = page.locator("#moves > tr").count()
+    wait(page, more, count)
+    held = page.evaluate("document.activeElement.id || document.activeElement.tagName")
+    assert held == "line-1", held
+    page.locator("[data-step=last]").focus()
+    count = page.locator("#moves > tr").count()
+    wait(page, more, count)
+    assert page.evaluate("document.activeElement.dataset.step") == "last"
+    page.keyboard.press("End")
+
+
+def a_game_is_followed_to_its_end(page, fast):
+    """Its page is not loaded again, and then has its PGN, and a way on."""
+    page.evaluate("window.opened = true")
+    fast()
+    wait(page, "document.querySelector('[data-part=take] a[href$=\".pgn\"]')")
+    wait(page, "document.querySelector('[data-part=on] a')")
+    assert page.evaluate("window.opened"), "the page was loaded anew"
+
+
 def a_reader_looks_back_while_the_game_goes_on(browser, page):
     row = None
     while not row:
@@ -271,8 +300,25 @@ def steps_through_a_game(browser, page):
     assert page.evaluate(DRAWN) == placement(page, "#p2")
     page.keyboard.press("End")
     assert page.evaluate(DRAWN) == last
+    an_address_names_a_move(browser, page, rows)
     browser.look(page, "game")
     return target
+
+
+def an_address_names_a_move(browser, page, rows):
+    """And the list of moves stands where the board does."""
+    visitor = browser.visitor(PHONE)
+    seen = """() => {
+        const row = document.querySelector("#moves [aria-current]"), list = document.querySelector(".moves");
+        const [inner, outer] = [row, list].map((element) => element.getBoundingClientRect());
+        return [row.id, inner.bottom > outer.top && inner.top < outer.bottom];
+    }"""
+    for address, row in [(page.url + "#p3", "p3"), (page.url, f"p{rows}"), (page.url + "#nothing", f"p{rows}")]:
+        visitor.goto("about:blank")
+        visitor.goto(address)
+        assert visitor.evaluate(seen) == [row, True], address
+        assert visitor.evaluate(DRAWN) == placement(visitor, f"#{row}")
+    visitor.context.close()
 
 
 def the_players_are_those_of_that_moment(page, at, is_last):
@@ -309,6 +355,8 @@ def nothing_is_lost_without_a_script(browser, addresses):
         lost = set(with_script.evaluate(WORDS)) - set(without.evaluate(WORDS))
         assert not lost, f"{address}: {sorted(lost)}"
         assert without.locator("table").first.is_visible()
+        cut = without.evaluate("Math.max(0, ...[...document.querySelectorAll('.moves')].map((list) => list.scrollHeight - list.clientHeight))")
+        assert cut <= 1, f"{address}: {cut} pixels of the moves are cut"
         assert with_script.locator("[hidden]").count() == 0
         with_script.context.close()
         without.context.close()
@@ -325,6 +373,12 @@ def every_size_and_scheme(browser, addresses):
             paper = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
             assert (sum(paper) < 300) == (scheme == "dark"), (address, paper)
             form = "phone" if size == PHONE else "desktop"
+            hidden = page.evaluate("""[...document.querySelectorAll(".wide")].filter((wide) => {
+                const at = [...wide.querySelectorAll("thead th")].findIndex((head) => head.textContent === "Points");
+                const cell = at < 0 ? null : wide.querySelectorAll("tbody tr:first-child > *")[at];
+                return cell && cell.getBoundingClientRect().right > innerWidth;
+            }).length""")
+            assert hidden == 0, f"{address}: points beyond a {form}'s edge"
             browser.look(page, f"{name}-{form}-{scheme}-whole")
         page.context.close()
 
@@ -364,6 +418,9 @@ def files_that_are_replaced_are_followed(browser, mirror):
         page.goto(f"{place}index.html")
         page.wait_for_selector("#moves > tr:nth-child(3)", state="attached")
         page.evaluate("window.opened = true")
+        how = "Clocks are those of the last move; this page looks for news every 10 seconds."
+        assert text(page, "#connection") == how
+        assert page.locator("a[href='live.pgn']").count() == 1
         before = page.evaluate(DRAWN)
         wait(page, f"(before) => ({DRAWN})() !== before", before)
         assert page.evaluate("window.opened"), "the page was loaded anew"
@@ -429,7 +486,11 @@ def main(gate4k, event, fast, chromium, report, *pages):
             mirror = files_that_are_replaced_are_followed(browser, event / "mirror")
             a_reader_looks_back_while_the_game_goes_on(browser, page)
             a_server_that_is_killed_and_started_again(page, server)
-            Path(fast).touch()
+            followed = browser.visitor()
+            followed.goto(f"http://{server.address}/games/{page.locator('#game').get_attribute('data-key')}.html")
+            wait(followed, "document.querySelector('#connection').textContent === 'This page follows the event.'")
+            the_focus_stays_in_a_line_while_moves_come(followed)
+            a_game_is_followed_to_its_end(followed, Path(fast).touch)
             assert run.wait() == 0
             the_end(browser, page)
             target = steps_through_a_game(browser, page)

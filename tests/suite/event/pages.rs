@@ -213,7 +213,9 @@ fn the_moment_of_a_crash_plays_it_again() {
     for one in crashed {
         let game = &finished[one["id"].as_str().unwrap()];
         let folder = format!("crashes/1-{}.{}-1", game["round"], game["game"]);
-        assert!(code == 0 && status.contains(&format!("{folder}/: E1: ")), "{status}");
+        let here = format!("event.{folder}");
+        assert!(code == 0 && status.contains(&format!("  {here}/: E1: ")), "{status}");
+        assert!(event.path(&here).is_dir(), "{here}");
         let folders = told["crash-folders"].as_array().unwrap();
         assert!(folders.iter().any(|other| other["folder"] == folder.as_str()), "{told}");
     }

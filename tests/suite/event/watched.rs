@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::instants::{engine, event, event_of, stage};
+use super::instants::{engine, event, event_of, held_match, stage};
 use super::table::Event;
 
 use crate::trials::Test;
@@ -65,6 +65,30 @@ fn in_plain_lines_each_move_is_told_once_and_the_end_with_the_table() {
     let (code, again) = event.ask(&["event", "watch"]);
     assert_eq!(code, 0, "{again}");
     assert!(again.starts_with("Other – Over: E1 wins.") && !again.contains("begins"), "{again}");
+}
+
+fn in_plain_lines_a_runner_that_has_gone_is_told() {
+    let pace = tempfile::tempdir().unwrap();
+    let go = pace.path().join("go");
+    let event = held_match(1, &go);
+    let mut run = event.start();
+    let mut watch = event.command(&["event", "watch"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(watch.stdout.take().unwrap());
+    let mut hear = |words: &str| {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            assert!(told.read_line(&mut line).unwrap() > 0, "it never said: {words}");
+        }
+    };
+    hear(": begins, ");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    hear("No runner is at work.");
+    fs::write(&go, "").unwrap();
+    event.finish();
+    hear("Over: ");
+    assert!(watch.wait().unwrap().success());
 }
 
 fn on_a_terminal_the_board_is_drawn_anew_and_nothing_else_steers_it() {
@@ -177,6 +201,7 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick a_run_prints_a_line_for_each_game_and_the_table_at_each_stages_end,
         slow in_plain_lines_each_move_is_told_once_and_the_end_with_the_table,
+        slow in_plain_lines_a_runner_that_has_gone_is_told,
         slow on_a_terminal_the_board_is_drawn_anew_and_nothing_else_steers_it [Script],
         slow a_relay_finds_every_move_and_every_end_in_the_live_pgn,
     ]
