@@ -5,11 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use shakmaty::Color;
 
+use super::config::EventConfig;
 use super::field::{self, EventGame, Field, FieldBuilder, Removal};
-use super::format::{PlayedPairing, StageHistory};
+use super::format::{Format, PlayedPairing, StageHistory};
 use super::journal::record::{
     AfterAnnulment, Annulled, Bye, ChangedSettings, Fix, GameFinished, GameStarted, GateReceipt,
     History, Interrupted, JournalHeader, JournalPly, JournalRecord, StageFinished, StageStarted,
@@ -17,12 +19,15 @@ use super::journal::record::{
 };
 use super::journal_games;
 use super::schedule::Seat;
+use super::stage::{Stage, StageFormat};
 use crate::model::game::listed::{ListedPlayer, RoundGame};
 use crate::model::game::result::GameResult;
 
 /// An event's state.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
+    /// The stages as the event's file has them.
+    plan: Arc<[Stage]>,
     /// The journal's first record.
     pub(crate) header: Option<JournalHeader>,
     /// The latest receipt of each entry.
@@ -111,11 +116,25 @@ impl StageState {
         Ok(())
     }
 
-    /// Ends a tie by a decision.
-    fn decide(&mut self, decision: TieDecision) {
-        let order = decision.order.iter().map(|name| self.seat(name)).collect();
-        self.past.decided.push(order);
+    /// Ends a tie by a decision: on places, or on games that are played on without an end, which their format counts.
+    fn decide(&mut self, stage: Option<&Stage>, decision: TieDecision) {
+        if stage.is_none_or(|stage| !stage.is_played(self)) {
+            let order = decision.order.iter().map(|name| self.seat(name)).collect();
+            self.past.decided.push(order);
+        }
         self.decisions.push(decision);
+    }
+
+    /// Forgets the decisions that rest on the game of a place: those on places, and that on the match of the two that
+    /// played it. In a playoff all engines of a go play for the same spots.
+    fn forget_decisions(&mut self, stage: Option<&Stage>, at: RoundGame) {
+        self.decisions.clear();
+        if matches!(stage, Some(Stage { format: StageFormat::Of(Format::Playoff(_)), .. })) {
+            self.past.decided.clear();
+        } else if let Some(game) = self.past.games.get(&at) {
+            let both = [game.white, game.black];
+            self.past.decided.retain(|order| !both.iter().all(|seat| order.contains(seat)));
+        }
     }
 
     /// Gives a place its result; whether it had one.
@@ -258,6 +277,11 @@ impl OpenGame {
 }
 
 impl Ledger {
+    /// The state of an event before its first record.
+    pub(crate) fn of(config: &EventConfig) -> Ledger {
+        Ledger { plan: config.stages.clone().into(), ..Ledger::default() }
+    }
+
     /// Takes in the next record.
     ///
     /// # Errors
@@ -296,7 +320,8 @@ impl Ledger {
             JournalRecord::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
             JournalRecord::Decision(decision) => {
                 self.paused = None;
-                self.stage(decision.stage)?.decide(decision);
+                let plan = Arc::clone(&self.plan);
+                self.stage(decision.stage)?.decide(plan.get(decision.stage), decision);
             }
             JournalRecord::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
@@ -387,17 +412,13 @@ impl Ledger {
         // The reason may have rested on its result.
         self.paused = None;
         let open = self.open.remove(&annulled.id);
+        let plan = Arc::clone(&self.plan);
         let stage = self.stage(annulled.stage)?;
         if let (Some(game), AfterAnnulment::Nothing) = (&open, annulled.then) {
             let GameStarted { white, black, .. } = &game.started;
             stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
         }
-        // The ties at the end of a stage were decided with its result, and so was the match of the two that played it.
-        stage.decisions.clear();
-        if let Some(game) = stage.past.games.get(&annulled.place()) {
-            let both = [game.white, game.black];
-            stage.past.decided.retain(|order| !both.iter().all(|seat| order.contains(seat)));
-        }
+        stage.forget_decisions(plan.get(annulled.stage), annulled.place());
         // The byes of later rounds followed from its result, and no game of these has begun.
         let round = annulled.place().round;
         stage.past.byes.retain(|(_, of)| *of <= round);

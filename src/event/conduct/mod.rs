@@ -193,7 +193,7 @@ impl<'a> Conductor<'a> {
         stop: &'a Stop,
         audience: &'a mut dyn Audience,
     ) -> Result<Conductor<'a>, EventError> {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::of(config);
         let (journal, torn) =
             Journal::open(&config.journal, &mut |_, record| ledger.apply(record))?;
         if let Some(torn) = torn {

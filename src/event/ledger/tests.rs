@@ -1,7 +1,10 @@
 //! Tests of the state that records make.
 
+use super::super::format::playoff::Playoff;
+use super::super::format::{Due, Next};
 use super::super::journal::record::Bye;
 use super::super::journal_games::tests::{finished, started};
+use super::super::stage::tests::stage;
 use super::super::standings::{Standings, StandingsRow};
 use super::super::tiebreak::TiebreakChain;
 use super::*;
@@ -136,6 +139,56 @@ fn decisions_on_ties_go_with_a_game_that_is_struck_out() {
     assert_eq!((ledger.stages[0].decisions.len(), &ledger.paused), (1, &None));
     ledger.apply(struck(game, AfterAnnulment::PlayedAgain)).unwrap();
     assert!(ledger.stages[0].decisions.is_empty());
+}
+
+/// Leagues, section 6: a and b are level before c, and the organisers decide between them. Then c wins the games that it
+/// plays again: who of the other two has the second spot is decided by another go.
+#[test]
+fn a_decision_on_places_ends_no_go_of_a_playoff_that_comes_after_it() {
+    let playoff = Playoff { doubles: NonZeroU32::MIN, spots: NonZeroU32::MIN.saturating_add(1) };
+    let playoff = stage(StageFormat::Of(Format::Playoff(playoff)));
+    let names = ["a", "b", "c"];
+    let begins = StageStarted {
+        name: "S".into(),
+        seats: names.map(str::to_owned).to_vec(),
+        ..StageStarted::default()
+    };
+    let mut ledger = Ledger { plan: [playoff.clone()].into(), ..Ledger::default() };
+    ledger.apply(JournalRecord::StageStarted(begins)).unwrap();
+    let game = |due: &Due, c_wins: bool| {
+        let [white, black] = [due.white, due.black].map(|seat| names[seat.0]);
+        let result = match (white == "c", black == "c") {
+            (false, false) => "1/2-1/2",
+            (is_white, _) => {
+                if is_white == c_wins {
+                    "1-0"
+                } else {
+                    "0-1"
+                }
+            }
+        };
+        finished(white, black, due.at, result, "e2e4 e7e5")
+    };
+    let first = playoff.due(3, ledger.stages[0].past());
+    for due in &first {
+        play(&mut ledger, &game(due, false)).unwrap();
+    }
+    assert!(playoff.is_played(&ledger.stages[0]));
+    let decision = TieDecision {
+        stage: 0,
+        order: vec!["b".into(), "a".into()],
+        reason: "a coin".into(),
+        at: String::new(),
+    };
+    ledger.apply(JournalRecord::Decision(decision)).unwrap();
+    for due in first.iter().filter(|due| [due.white, due.black].contains(&Seat(2))) {
+        ledger.apply(struck(&game(due, false), AfterAnnulment::PlayedAgain)).unwrap();
+        play(&mut ledger, &game(due, true)).unwrap();
+    }
+    let Next::Play(due) = playoff.next(3, ledger.stages[0].past()) else {
+        panic!("a and b are level for the second spot");
+    };
+    assert!(due.iter().all(|due| due.white < Seat(2) && due.black < Seat(2)));
 }
 
 /// Another engine may have had it without that result.
