@@ -52,6 +52,8 @@ pub struct Ledger {
     pub(crate) winners: Vec<String>,
     /// The reason for the last stop, if it has not gone on since.
     pub(crate) paused: Option<String>,
+    /// The reasons for all stops since the last stage ended.
+    pub(crate) pauses: BTreeSet<String>,
     /// The number of interruptions that were decided.
     pub(crate) interruptions: usize,
 }
@@ -330,6 +332,7 @@ impl Ledger {
                 }
                 stage.outcome = Some(outcome);
                 self.changed.clear();
+                self.pauses.clear();
             }
             JournalRecord::Fix(fix) => {
                 self.receipts.insert(fix.entry.clone(), fix.receipt.clone());
@@ -344,7 +347,10 @@ impl Ledger {
                 self.changed.insert(update.entry.clone());
                 self.updates.push(update);
             }
-            JournalRecord::Paused { why } => self.paused = Some(why),
+            JournalRecord::Paused { why } => {
+                self.pauses.insert(why.clone());
+                self.paused = Some(why);
+            }
             JournalRecord::EventFinished { winner, shared } => {
                 self.winners = std::iter::once(winner).chain(shared).collect();
             }

@@ -151,12 +151,14 @@ pub(crate) fn run(
         ControlFlow::Break(outcome) => return Ok(outcome),
     };
     conductor.chess960(&engines)?;
-    let over = conductor.ledger.stages_over();
     for number in 0..config.stages.len() {
         let is_next = number == conductor.ledger.stages.len();
-        if is_next && number > over && config.stages[number].updates == Updates::Allowed {
-            let stage = config.stages[number].name.clone();
-            let why = format!("engines may be updated before {stage}");
+        let stage = config.stages[number].name.clone();
+        let why = format!("engines may be updated before {stage}");
+        // A runner may have been ended right behind the end of the stage before.
+        let has_paused = conductor.ledger.pauses.contains(&why);
+        let may_update = number > 0 && config.stages[number].updates == Updates::Allowed;
+        if is_next && may_update && !has_paused {
             conductor.keep(JournalRecord::Paused { why })?;
             return Ok(EventOutcome::MayUpdate { stage });
         }

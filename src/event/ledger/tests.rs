@@ -268,3 +268,18 @@ fn a_place_has_one_game_and_its_moves_are_legal() {
     illegal.moves = "e2e4 e2e4".into();
     assert!(play(&mut ledger, &illegal).unwrap_err().contains("are not legal"));
 }
+
+#[test]
+fn a_pause_is_known_until_the_next_stage_ends() {
+    let mut ledger = begun();
+    let over = |stage| StageFinished::of(stage, &[vec!["b".into()]], vec!["b".into()]);
+    let why = "engines may be updated before Final";
+    ledger.apply(JournalRecord::StageFinished(over(0))).unwrap();
+    assert!(ledger.pauses.is_empty());
+    ledger.apply(JournalRecord::Paused { why: why.into() }).unwrap();
+    assert!(ledger.pauses.contains(why));
+    let next = StageStarted { stage: 1, name: "Final".into(), ..StageStarted::default() };
+    ledger.apply(JournalRecord::StageStarted(next)).unwrap();
+    ledger.apply(JournalRecord::StageFinished(over(1))).unwrap();
+    assert!(ledger.pauses.is_empty());
+}
