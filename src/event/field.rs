@@ -303,6 +303,12 @@ impl FieldBuilder {
         self.byes.retain(|bye| bye.round <= round);
     }
 
+    /// Forgets the byes of an engine from a round on.
+    pub(crate) fn remove_byes_of(&mut self, name: &str, from: u32) {
+        let Some(engine) = self.names.get(name) else { return };
+        self.byes.retain(|bye| bye.engine != *engine || bye.round < from);
+    }
+
     /// Lets the game of a place count for nothing.
     pub(crate) fn annul(&mut self, at: RoundGame) {
         for Sourced { game, .. } in self.games.iter_mut().filter(|one| one.game.at == Some(at)) {

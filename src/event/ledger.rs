@@ -170,7 +170,11 @@ impl StageState {
     /// Takes out an engine, and scores the games that it leaves unplayed in the open round of a Swiss for its opponent.
     fn withdraw(&mut self, withdrawn: &Withdrawn) -> Result<(), String> {
         let Withdrawn { engine, round, played, .. } = withdrawn;
-        self.past.out.push((self.seat(engine), *round));
+        let seat = self.seat(engine);
+        self.past.out.push((seat, *round));
+        // It is in none of these rounds, and another engine may have their byes.
+        self.past.byes.retain(|(bye, of)| *bye != seat || of < round);
+        self.games.remove_byes_of(engine, *round);
         self.withdrawn.push((engine.clone(), *played));
         for one in &withdrawn.walkovers {
             let winner = if one.white == *engine { Color::Black } else { Color::White };

@@ -283,3 +283,31 @@ fn a_pause_is_known_until_the_next_stage_ends() {
     ledger.apply(JournalRecord::StageFinished(over(1))).unwrap();
     assert!(ledger.pauses.is_empty());
 }
+
+#[test]
+fn a_withdrawn_engine_keeps_no_bye_of_a_round_that_it_is_not_in() {
+    let mut ledger = Ledger::default();
+    let seats = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let begins = StageStarted { name: "S".into(), seats, ..StageStarted::default() };
+    ledger.apply(JournalRecord::StageStarted(begins)).unwrap();
+    for (engine, round) in [("a", 1), ("a", 2), ("b", 2)] {
+        let bye = Bye { stage: 0, round, engine: engine.into(), wins: 2 };
+        ledger.apply(JournalRecord::Bye(bye)).unwrap();
+    }
+    let withdrawn = Withdrawn {
+        engine: "a".into(),
+        stage: 0,
+        round: 2,
+        played: field::WithdrawnGames::Counts,
+        broken_off: Vec::new(),
+        walkovers: Vec::new(),
+        reason: "a test".into(),
+        at: String::new(),
+    };
+    ledger.apply(JournalRecord::Withdrawn(withdrawn)).unwrap();
+    let state = &ledger.stages[0];
+    assert_eq!(state.past().byes, [(Seat(0), 1), (Seat(1), 2)].into());
+    let field = state.field(None);
+    let byes = |name| field.byes(field.find(name).unwrap()).collect::<Vec<_>>();
+    assert_eq!((byes("a"), byes("b")), (vec![(1, 2)], vec![(2, 2)]));
+}
