@@ -182,6 +182,7 @@ impl StageState {
             if self.took_place(one.place(), &one.white, &one.black, result) {
                 return Err(format!("the game {} is given away after its end", one.place()));
             }
+            self.past.walkovers.insert(one.place());
         }
         if let Some(bye) = withdrawn.walkover() {
             self.games.add_bye(&self.started.player(&bye.engine), bye.round, bye.wins);
