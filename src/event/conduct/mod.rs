@@ -488,7 +488,7 @@ impl<'a> Conductor<'a> {
             pairs => format!(" after {}", counted(pairs, "more pair")),
         };
         let outcome = StageFinished::of(number, &ranking, promoted);
-        let then = outcome.in_words(number + 1 == self.config.stages.len());
+        let then = outcome.in_words(self.config.behind(number));
         self.audience.say(&format!("{} is over{beyond}: {then}", stage.name));
         let engines = outcome.order.clone();
         self.keep(JournalRecord::StageFinished(outcome))?;

@@ -76,7 +76,7 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> M
     let (played, planned) = progress(site.config, site.broadcast, number);
     let state = site.broadcast.ledger.stages.get(number);
     let outcome = state.and_then(|state| state.outcome.as_ref());
-    let is_last = number + 1 == site.config.stages.len();
+    let behind = site.config.behind(number);
     let slots = timetable(site.config, site.broadcast, number, site.now);
     let bracket = broadcast::bracket(site.config, site.broadcast, number);
     let rounds = broadcast::rounds(site.config, site.broadcast, number, &slots);
@@ -87,7 +87,7 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> M
             @if is_left_out { "No game was needed" }
             @else if planned == 0 { "No game is paired yet" }
             @else { (played) " of " (counted(planned, "game")) " played" }
-            @if let Some(outcome) = outcome { "; " strong { (word(&outcome.in_words(is_last))) } }
+            @if let Some(outcome) = outcome { "; " strong { (word(&outcome.in_words(behind))) } }
             "."
             @if outcome.is_none() && played == planned && let Some(tied) = tied(stage, table, state) {
                 " " strong { (word(&all(&tied))) " are tied, and the organisers decide." }
