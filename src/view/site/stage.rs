@@ -10,7 +10,7 @@ use super::{Site, SiteKind, game, path, word};
 use crate::event::broadcast::{
     self, BroadcastBracket, GameKey, GameState, Slot, StageTable, progress, timetable,
 };
-use crate::event::format::{Format as OtherFormat, Next};
+use crate::event::format::Format as OtherFormat;
 use crate::event::ledger::StageState;
 use crate::event::stage::{Stage, StageFormat};
 use crate::event::standings::Cell;
@@ -109,10 +109,8 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> M
 
 /// The entrants whose tie is left to the organisers.
 fn tied(stage: &Stage, table: &StageTable, state: Option<&StageState>) -> Option<Vec<String>> {
-    let state = state?;
-    if !matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_)) {
-        return None;
-    }
+    // An engine that is disqualified plays no more.
+    let state = state.filter(|state| stage.is_played(state))?;
     let ranking = stage.ranking(&table.standings, state);
     stage.open_tie(&table.standings, &ranking)
 }
