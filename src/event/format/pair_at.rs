@@ -29,11 +29,7 @@ impl Stage {
     }
 
     /// The pair of the game of each place in a stage of so many seats; none for a game that has no reverse.
-    fn pairs(
-        &self,
-        seats: usize,
-        past: &StageHistory,
-    ) -> impl Fn(RoundGame) -> Option<PairAt> {
+    fn pairs(&self, seats: usize, past: &StageHistory) -> impl Fn(RoundGame) -> Option<PairAt> {
         // A go of a playoff is of those whom the goes before left level.
         let mut gone = BTreeMap::new();
         if let StageFormat::Of(Format::Playoff(of)) = &self.format {
