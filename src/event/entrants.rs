@@ -20,7 +20,6 @@ use crate::model::verdict::Verdict;
 use crate::policy::allowlist::BUILT_IN;
 use crate::runner::Engine;
 use crate::runner::spec::UciSubset;
-use crate::submission::json::{Json, JsonNode};
 
 /// An entry as it is on the disk now.
 pub(crate) struct Entrant {
@@ -210,11 +209,9 @@ impl Entrant {
         let mut options = config.options.clone();
         let (start, own, subset) = match &self.kind {
             EntrantKind::Confined { playable, .. } => {
-                let json = playable.submission.engines_json.as_ref();
-                let selected = json.and_then(|json| json.selected.as_ref().ok());
                 let start =
                     EngineStart::Entry(Arc::clone(&playable.launcher), playable.plan.clone());
-                (start, selected.map(own_options).unwrap_or_default(), UciSubset::Rule79)
+                (start, playable.submission.options(), UciSubset::Rule79)
             }
             EntrantKind::Trusted(trusted, frozen) => {
                 let Trusted { arguments, options, directory, .. } = trusted;
@@ -289,25 +286,9 @@ fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
     std::fs::read(path).map_err(|source| CheckError::Read { path: path.to_owned(), source })
 }
 
-/// The options of an engine in cutechess's form.
-fn own_options(engine: &Json) -> Vec<(String, String)> {
-    let Some(Json { node: JsonNode::Array(options), .. }) = engine.get("options") else {
-        return Vec::new();
-    };
-    options
-        .iter()
-        .filter_map(|option| {
-            let name = option.get("name")?.scalar()?;
-            let value = option.get("value").and_then(Json::scalar).unwrap_or_default();
-            Some((name.to_owned(), value.to_owned()))
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::submission::json;
 
     #[test]
     fn files_that_a_trusted_program_is_given_are_frozen_and_its_logs_are_not() {
@@ -337,15 +318,5 @@ mod tests {
         assert_eq!(before.difference(&now).unwrap().0, "the file net");
         // A receipt of gate4k 0.1 has none of them.
         assert_eq!(frozen(BTreeMap::new()).difference(&now), None);
-    }
-
-    #[test]
-    fn options_of_a_configuration_are_told() {
-        let text = r#"{"name":"x","options":[{"name":"Hash","value":64},{"name":"Own","value":"a b"},{"name":"B"}]}"#;
-        let options = own_options(&json::parse(text).unwrap());
-        let told: Vec<String> =
-            options.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        assert_eq!(told, ["Hash=64", "Own=a b", "B="]);
-        assert!(own_options(&json::parse("{}").unwrap()).is_empty());
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
+use super::format::PairAt;
 use super::rmobility::{self, HeldGoal, RMobility};
 use crate::model::game::listed::{ListedGame, ListedPlayer, RoundGame};
 use crate::model::game::points::HalfPoints;
@@ -97,6 +98,8 @@ pub struct Field {
     /// By engine, of those that play no more.
     removals: Vec<Option<Removal>>,
     byes: Vec<ByeOf>,
+    /// The game pair of each game, none for a game of no pair; only where the stage of the games has told it.
+    pairs: Option<Vec<Option<PairAt>>>,
 }
 
 /// The removal of an engine from the event: it plays no more.
@@ -157,6 +160,16 @@ impl Field {
     /// Every game in the event's order, also those that are unfinished or annulled.
     pub(crate) fn games(&self) -> &[EventGame] {
         &self.games
+    }
+
+    /// Takes the pair that the game of each place belongs to from the stage of the games.
+    pub(crate) fn pair_by(&mut self, pair: impl Fn(RoundGame) -> Option<PairAt>) {
+        self.pairs = Some(self.games.iter().map(|game| pair(game.at?)).collect());
+    }
+
+    /// The pair of each game, where its stage has told it.
+    pub(crate) fn told_pairs(&self) -> Option<&[Option<PairAt>]> {
+        self.pairs.as_deref()
     }
 
     /// The finished games of an engine that count, in the event's order.
@@ -290,6 +303,12 @@ impl FieldBuilder {
         self.byes.retain(|bye| bye.round <= round);
     }
 
+    /// Forgets the byes of an engine from a round on.
+    pub(crate) fn remove_byes_of(&mut self, name: &str, from: u32) {
+        let Some(engine) = self.names.get(name) else { return };
+        self.byes.retain(|bye| bye.engine != *engine || bye.round < from);
+    }
+
     /// Lets the game of a place count for nothing.
     pub(crate) fn annul(&mut self, at: RoundGame) {
         for Sourced { game, .. } in self.games.iter_mut().filter(|one| one.game.at == Some(at)) {
@@ -388,6 +407,7 @@ impl FieldBuilder {
             engines,
             games,
             by_engine,
+            pairs: None,
         }
     }
 }

@@ -5,11 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use shakmaty::Color;
 
+use super::config::EventConfig;
 use super::field::{self, EventGame, Field, FieldBuilder, Removal};
-use super::format::{PlayedPairing, StageHistory};
+use super::format::{Format, PlayedPairing, StageHistory};
 use super::journal::record::{
     AfterAnnulment, Annulled, Bye, ChangedSettings, Fix, GameFinished, GameStarted, GateReceipt,
     History, Interrupted, JournalHeader, JournalPly, JournalRecord, StageFinished, StageStarted,
@@ -17,12 +19,15 @@ use super::journal::record::{
 };
 use super::journal_games;
 use super::schedule::Seat;
+use super::stage::{Stage, StageFormat};
 use crate::model::game::listed::{ListedPlayer, RoundGame};
 use crate::model::game::result::GameResult;
 
 /// An event's state.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
+    /// The stages as the event's file has them.
+    plan: Arc<[Stage]>,
     /// The journal's first record.
     pub(crate) header: Option<JournalHeader>,
     /// The latest receipt of each entry.
@@ -47,6 +52,8 @@ pub struct Ledger {
     pub(crate) winners: Vec<String>,
     /// The reason for the last stop, if it has not gone on since.
     pub(crate) paused: Option<String>,
+    /// The reasons for all stops since the last stage ended.
+    pub(crate) pauses: BTreeSet<String>,
     /// The number of interruptions that were decided.
     pub(crate) interruptions: usize,
 }
@@ -111,11 +118,25 @@ impl StageState {
         Ok(())
     }
 
-    /// Ends a tie by a decision.
-    fn decide(&mut self, decision: TieDecision) {
-        let order = decision.order.iter().map(|name| self.seat(name)).collect();
-        self.past.decided.push(order);
+    /// Ends a tie by a decision: on places, or on games that are played on without an end, which their format counts.
+    fn decide(&mut self, stage: Option<&Stage>, decision: TieDecision) {
+        if stage.is_none_or(|stage| !stage.is_played(self)) {
+            let order = decision.order.iter().map(|name| self.seat(name)).collect();
+            self.past.decided.push(order);
+        }
         self.decisions.push(decision);
+    }
+
+    /// Forgets the decisions that rest on the game of a place: those on places, and that on the match of the two that
+    /// played it. In a playoff all engines of a go play for the same spots.
+    fn forget_decisions(&mut self, stage: Option<&Stage>, at: RoundGame) {
+        self.decisions.clear();
+        if matches!(stage, Some(Stage { format: StageFormat::Of(Format::Playoff(_)), .. })) {
+            self.past.decided.clear();
+        } else if let Some(game) = self.past.games.get(&at) {
+            let both = [game.white, game.black];
+            self.past.decided.retain(|order| !both.iter().all(|seat| order.contains(seat)));
+        }
     }
 
     /// Gives a place its result; whether it had one.
@@ -149,7 +170,11 @@ impl StageState {
     /// Takes out an engine, and scores the games that it leaves unplayed in the open round of a Swiss for its opponent.
     fn withdraw(&mut self, withdrawn: &Withdrawn) -> Result<(), String> {
         let Withdrawn { engine, round, played, .. } = withdrawn;
-        self.past.out.push((self.seat(engine), *round));
+        let seat = self.seat(engine);
+        self.past.out.push((seat, *round));
+        // It is in none of these rounds, and another engine may have their byes.
+        self.past.byes.retain(|(bye, of)| *bye != seat || of < round);
+        self.games.remove_byes_of(engine, *round);
         self.withdrawn.push((engine.clone(), *played));
         for one in &withdrawn.walkovers {
             let winner = if one.white == *engine { Color::Black } else { Color::White };
@@ -157,6 +182,7 @@ impl StageState {
             if self.took_place(one.place(), &one.white, &one.black, result) {
                 return Err(format!("the game {} is given away after its end", one.place()));
             }
+            self.past.walkovers.insert(one.place());
         }
         if let Some(bye) = withdrawn.walkover() {
             self.games.add_bye(&self.started.player(&bye.engine), bye.round, bye.wins);
@@ -258,6 +284,11 @@ impl OpenGame {
 }
 
 impl Ledger {
+    /// The state of an event before its first record.
+    pub(crate) fn of(config: &EventConfig) -> Ledger {
+        Ledger { plan: config.stages.clone().into(), ..Ledger::default() }
+    }
+
     /// Takes in the next record.
     ///
     /// # Errors
@@ -296,7 +327,8 @@ impl Ledger {
             JournalRecord::Withdrawn(withdrawn) => self.withdraw(withdrawn)?,
             JournalRecord::Decision(decision) => {
                 self.paused = None;
-                self.stage(decision.stage)?.decide(decision);
+                let plan = Arc::clone(&self.plan);
+                self.stage(decision.stage)?.decide(plan.get(decision.stage), decision);
             }
             JournalRecord::StageFinished(outcome) => {
                 let stage = self.stage(outcome.stage)?;
@@ -305,6 +337,7 @@ impl Ledger {
                 }
                 stage.outcome = Some(outcome);
                 self.changed.clear();
+                self.pauses.clear();
             }
             JournalRecord::Fix(fix) => {
                 self.receipts.insert(fix.entry.clone(), fix.receipt.clone());
@@ -319,7 +352,10 @@ impl Ledger {
                 self.changed.insert(update.entry.clone());
                 self.updates.push(update);
             }
-            JournalRecord::Paused { why } => self.paused = Some(why),
+            JournalRecord::Paused { why } => {
+                self.pauses.insert(why.clone());
+                self.paused = Some(why);
+            }
             JournalRecord::EventFinished { winner, shared } => {
                 self.winners = std::iter::once(winner).chain(shared).collect();
             }
@@ -387,17 +423,13 @@ impl Ledger {
         // The reason may have rested on its result.
         self.paused = None;
         let open = self.open.remove(&annulled.id);
+        let plan = Arc::clone(&self.plan);
         let stage = self.stage(annulled.stage)?;
         if let (Some(game), AfterAnnulment::Nothing) = (&open, annulled.then) {
             let GameStarted { white, black, .. } = &game.started;
             stage.took_place(annulled.place(), white, black, GameResult::Unfinished);
         }
-        // The ties at the end of a stage were decided with its result, and so was the match of the two that played it.
-        stage.decisions.clear();
-        if let Some(game) = stage.past.games.get(&annulled.place()) {
-            let both = [game.white, game.black];
-            stage.past.decided.retain(|order| !both.iter().all(|seat| order.contains(seat)));
-        }
+        stage.forget_decisions(plan.get(annulled.stage), annulled.place());
         // The byes of later rounds followed from its result, and no game of these has begun.
         let round = annulled.place().round;
         stage.past.byes.retain(|(_, of)| *of <= round);

@@ -48,10 +48,10 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
             StageFormat::Of(format::Format::Match(of)) => 2 * u64::from(of.pairs.get()),
             _ => all,
         };
-        let turns = |games: u64| u32::try_from(games.div_ceil(at_a_time)).unwrap_or(u32::MAX);
-        let longest = games_by_clock(stage).into_iter();
-        let longest = longest.fold(Duration::ZERO, |sum, (games, control)| {
-            sum.saturating_add(long_game(control).saturating_mul(turns(games)))
+        let turns = turns_by_clock(stage, at_a_time).into_iter();
+        let longest = turns.fold(Duration::ZERO, |sum, (turns, control)| {
+            let turns = u32::try_from(turns).unwrap_or(u32::MAX);
+            sum.saturating_add(long_game(control).saturating_mul(turns))
         });
         stages.push(StageOutlook {
             name: stage.name.clone(),
@@ -73,16 +73,55 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
     stages
 }
 
-/// The games of a stage with their clocks: the further parts of a match may have clocks of their own.
-fn games_by_clock(stage: &Stage) -> Vec<(u64, TimeControl)> {
+/// The most games of a stage that are played one after the other, where so many are at a time, with their clocks: the
+/// further parts of a match may have clocks of their own. A round of a Swiss, the matches of a bracket that are played
+/// together, and a part of a match end before the next one begins.
+fn turns_by_clock(stage: &Stage, at_a_time: u64) -> Vec<(u64, TimeControl)> {
     let own = stage.terms.control;
-    let StageFormat::Of(format::Format::Match(of)) = &stage.format else {
-        return vec![(stage.format.games(stage.seats), own)];
-    };
     let games = |pairs: NonZeroU32| 2 * u64::from(pairs.get());
-    let then = of.then.iter().zip(&stage.clocks_after).filter(|(then, _)| !then.again);
-    let then = then.map(|(then, clock)| (games(then.pairs), clock.unwrap_or(own)));
-    std::iter::once((games(of.pairs), own)).chain(then).collect()
+    let turns = |games: u64| games.div_ceil(at_a_time);
+    let all = stage.format.games(stage.seats);
+    let of_rounds = |rounds: NonZeroU32| {
+        let rounds = u64::from(rounds.get());
+        vec![(rounds * turns(all / rounds), own)]
+    };
+    match &stage.format {
+        StageFormat::Of(format::Format::Swiss(of)) => of_rounds(of.rounds),
+        StageFormat::Of(format::Format::Dutch(of)) => of_rounds(of.rounds),
+        StageFormat::Of(format::Format::Knockout(of)) => {
+            // All its matches, as if White always won.
+            let matches = of.bracket(stage.seats, |one| Some(one.white)).encounters.into_iter();
+            let matches: Vec<_> = matches.map(|one| (one.round, one.format.pairs)).collect();
+            let rounds = matches.chunk_by(|(a, _), (b, _)| a == b);
+            let together = rounds.flat_map(|round| round.chunks(at_a_time as usize));
+            let of_some = |matches: &[(u32, NonZeroU32)]| {
+                let lengths: Vec<u64> = matches.iter().map(|(_, pairs)| games(*pairs)).collect();
+                turns_together(&lengths, of.early, at_a_time)
+            };
+            vec![(together.map(of_some).sum(), own)]
+        }
+        StageFormat::Of(format::Format::Match(of)) => {
+            let first = turns_together(&[games(of.pairs)], of.early, at_a_time);
+            let then = of.then.iter().zip(&stage.clocks_after).filter(|(then, _)| !then.again);
+            let then = then.map(|(then, clock)| (turns(games(then.pairs)), clock.unwrap_or(own)));
+            std::iter::once((first, own)).chain(then).collect()
+        }
+        _ => vec![(turns(all), own)],
+    }
+}
+
+/// The most games one after the other in matches of so many games each that are played together. Where a match may end
+/// early only the games that are sure to be played begin, and the others follow one by one at the worst.
+fn turns_together(lengths: &[u64], early: bool, at_a_time: u64) -> u64 {
+    let games: u64 = lengths.iter().sum();
+    if !early {
+        return games.div_ceil(at_a_time);
+    }
+    let sure: u64 = lengths.iter().map(|games| (games / 2 + 1).min(*games)).sum();
+    let batches = lengths.iter().map(|games| games - (games / 2 + 1).min(*games)).max();
+    // Each batch behind the first may end with games that leave others idle.
+    let behind = games - sure + batches.unwrap_or(0) * (at_a_time - 1);
+    sure.div_ceil(at_a_time) + (behind / at_a_time).min(games - sure)
 }
 
 /// The time that a game takes that has [`LONG_GAME`] moves and uses all its time.
@@ -132,5 +171,36 @@ mod tests {
         // Two games beside each other on the first clock, then fifty times two.
         let first = 2 * (2 * 3600 + 80 * 12);
         assert_eq!(planned.longest, Duration::from_secs(first + 50 * 2 * 60));
+    }
+
+    /// A round of two games is not played in the time of one game with those of the next, however many are at a time.
+    #[test]
+    fn a_round_ends_before_the_next_one_begins() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("event.toml");
+        let turns = |engines: usize, at_a_time: usize, format: &str| {
+            let engine =
+                |number| format!("[[engine]]\nname = \"E{number}\"\ncmd = \"/bin/true\"\n");
+            let engines: String = (1..=engines).map(engine).collect();
+            let text = format!(
+                "event = \"E\"\ntime-control = \"1:00+0\"\nconcurrency = {at_a_time}\n{engines}\
+                 [[stage]]\nname = \"S\"\nbook-policy = \"none\"\ntie-breaks = \"swiss\"\n\
+                 format = {{ {format} }}\n"
+            );
+            std::fs::write(&path, text).unwrap();
+            let planned = outlook(&EventConfig::load(&path).unwrap()).remove(0);
+            planned.longest.as_secs() / 120
+        };
+        let swiss = "swiss = { rounds = 3, pairing = \"monrad\", games = 1, sections = 1 }";
+        assert_eq!([1, 2, 16].map(|games| turns(4, games, swiss)), [6, 3, 3]);
+        let dutch = "swiss = { rounds = 3, pairing = \"dutch\" }";
+        assert_eq!([1, 16].map(|games| turns(4, games, dutch)), [6, 3]);
+        let cup = |early: bool| format!("knockout = {{ pairs = [2], early = {early} }}");
+        // Seven matches of four games, in three rounds.
+        assert_eq!([1, 4, 16].map(|games| turns(8, games, &cup(false))), [28, 7, 3]);
+        // Three games of a match are sure, and the fourth follows.
+        assert_eq!([1, 16].map(|games| turns(8, games, &cup(true))), [28, 6]);
+        let early = "match = { pairs = 2, early = true }";
+        assert_eq!([1, 2, 4].map(|games| turns(2, games, early)), [4, 3, 2]);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
 
 use super::field::{EngineIx, EventGame, Field};
+use super::format::PairAt;
 use super::schedule::{BookPolicy, Seat, StageSchedule};
 use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
@@ -147,17 +148,20 @@ pub struct Pair {
 
 /// The game pairs of an event, each of two finished games that count.
 ///
-/// Where the event follows its schedule, a pair is the two games of a double round robin (n(n−1)/2 games
+/// The stage that the games are of has told the pair of each. Of games that come from a bare PGN it is recognised:
+/// where the event follows its schedule, a pair is the two games of a double round robin (n(n−1)/2 games
 /// apart in a pool, adjacent in a match). Else each game is paired with the next one between the same
 /// engines that has the colours swapped and is not yet taken. A game whose reverse has not been played is in no
 /// pair.
 pub fn pairs(field: &Field) -> Vec<Pair> {
-    let double = EventProgress::of(field).map(|progress| {
-        let engines = progress.seats.len();
-        2 * super::schedule::rounds_per_cycle(engines)
-    });
+    let told = field.told_pairs();
+    let recognised = || {
+        let engines = EventProgress::of(field)?.seats.len();
+        Some(2 * super::schedule::rounds_per_cycle(engines))
+    };
+    let double = if told.is_none() { recognised() } else { None };
     // Games whose reverse is still to come; each leaves when it does.
-    let mut open: HashMap<(EngineIx, EngineIx, u32), VecDeque<u32>> = HashMap::new();
+    let mut open: HashMap<(EngineIx, EngineIx, PairAt), VecDeque<u32>> = HashMap::new();
     let mut pairs = Vec::new();
     for (number, game) in (0u32..).zip(field.games()) {
         if game.result == GameResult::Unfinished
@@ -166,10 +170,12 @@ pub fn pairs(field: &Field) -> Vec<Pair> {
         {
             continue;
         }
-        let slot = match (double, game.at) {
-            (Some(rounds), Some(at)) => (at.round - 1) / rounds,
-            _ => 0,
+        let slot = match (told, double, game.at) {
+            (Some(told), ..) => told.get(number as usize).copied().flatten(),
+            (None, Some(rounds), Some(at)) => Some(PairAt::of_double((at.round - 1) / rounds)),
+            _ => Some(PairAt::of_double(0)),
         };
+        let Some(slot) = slot else { continue };
         let reverse = (game.black, game.white, slot);
         match open.get_mut(&reverse).and_then(VecDeque::pop_front) {
             Some(first) => {

@@ -361,7 +361,7 @@ impl Stage {
 
     /// The same as they stand in it.
     pub(crate) fn standings_of(&self, state: &StageState) -> Standings {
-        self.standings(&state.field(self.crash_limit))
+        self.standings(&self.field(state))
     }
 
     /// Its past as its format sees it: without engines that play no more.

@@ -12,7 +12,7 @@ use crate::model::game::result::GameResult;
 /// The table of a stage that has begun.
 pub(crate) fn of(config: &EventConfig, ledger: &Ledger, number: usize) -> Option<Standings> {
     let (stage, state) = (config.stages.get(number)?, ledger.stages.get(number)?);
-    let field = state.field(stage.crash_limit);
+    let field = stage.field(state);
     let mut table = stage.standings(&field);
     let is_over = matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_));
     if table.format.is_none() {

@@ -5,6 +5,7 @@
 
 use super::config::EventConfig;
 use super::field::WithdrawnGames;
+use super::format::knockout::{Encounter, Knockout, winner};
 use super::format::{self, Next, StageHistory};
 use super::journal::record::{Walkover, Withdrawn};
 use super::ledger::{Ledger, StageState};
@@ -63,6 +64,36 @@ pub fn withdrawal(
         _ => {}
     }
     Ok(withdrawn)
+}
+
+/// The reason why an engine has nothing left to leave: it has lost in a bracket, and nothing goes on from there. None
+/// where it may still play.
+pub(crate) fn knocked_out(config: &EventConfig, ledger: &Ledger, engine: &str) -> Option<String> {
+    let number = ledger.stages.len().checked_sub(1)?;
+    let (stage, state) = (config.stages.get(number)?, ledger.stages.get(number)?);
+    let StageFormat::Of(format::Format::Knockout(of)) = &stage.format else { return None };
+    let takes = |stage: &Stage| stage.engines.iter().any(|name| name == engine);
+    let goes_on = stage.taken.iter().flat_map(|taken| &taken.places).any(|place| *place > 1);
+    if state.outcome.is_some() || goes_on || config.stages[number + 1..].iter().any(takes) {
+        return None;
+    }
+    let seats = &state.started.seats;
+    let seat = Seat(seats.iter().position(|seat| seat == engine)?);
+    let past = stage.past_of(state);
+    (!is_in(of, seats.len(), &past, seat))
+        .then(|| format!("{engine} is out of {}: it has lost its last match", stage.name))
+}
+
+/// True if a seat of a bracket has a match to play, now or behind others.
+fn is_in(of: &Knockout, seats: usize, past: &StageHistory, seat: Seat) -> bool {
+    let plays = |one: &Encounter| one.white == seat || one.black == seat;
+    // As if it won each match that is not decided.
+    let won = |one: &Encounter| {
+        let first = if one.black == seat { one.black } else { one.white };
+        winner(past, one).or(Some(first))
+    };
+    let all = of.bracket(seats, won).encounters;
+    all.iter().any(|one| plays(one) && winner(past, one).is_none())
 }
 
 /// An engine that leaves a stage.
@@ -164,17 +195,19 @@ mod tests {
 
     use super::*;
     use crate::event::format::dutch::Dutch;
-    use crate::event::format::knockout::{BracketDraw, Knockout, WhiteFirst};
+    use crate::event::format::knockout::{BracketDraw, WhiteFirst};
     use crate::event::format::match_::MatchFormat;
     use crate::event::format::playoff::Playoff;
     use crate::event::format::round_robin::{PairOrder, RoundRobin};
     use crate::event::format::swiss::Swiss;
-    use crate::event::format::{Due, Format as Other};
+    use crate::event::format::{Due, Format as Other, PlayedPairing};
     use crate::event::journal::record::{Bye, JournalRecord, StageStarted};
     use crate::event::journal_games::tests::{finished, started};
     use crate::event::stage::tests::stage;
     use crate::model::game::listed::RoundGame;
     use crate::model::game::points::HalfPoints;
+    use crate::model::game::result::GameResult;
+    use shakmaty::Color;
 
     fn number(number: u32) -> NonZeroU32 {
         NonZeroU32::new(number).unwrap()
@@ -474,5 +507,39 @@ mod tests {
         play(&mut table, 3);
         let error = table.withdraw("e2").unwrap_err();
         assert!(error.contains("S is a playoff") && error.contains("event forfeit"), "{error}");
+    }
+
+    /// Four seeds, one pair a match: 0 meets 3, 1 meets 2; those that lose play for the third place.
+    #[test]
+    fn who_has_lost_in_a_bracket_is_in_it_as_long_as_a_match_is_left() {
+        let game = |round: u32, game: u32, white: usize, black: usize, first_wins: bool| {
+            let winner = if first_wins { Color::White } else { Color::Black };
+            let (at, result) = (RoundGame { round, game }, GameResult::Win(winner));
+            PlayedPairing { at, white: Seat(white), black: Seat(black), result }
+        };
+        for bronze in [None, Some(number(1))] {
+            let of = Knockout {
+                draw: BracketDraw::EqualDistance,
+                pairs: vec![number(1)],
+                bronze,
+                early: false,
+                white_first: WhiteFirst::Lower,
+            };
+            let mut past = StageHistory::default();
+            let told =
+                |past: &StageHistory| [0, 1, 2, 3].map(|seat| is_in(&of, 4, past, Seat(seat)));
+            assert_eq!(told(&past), [true; 4]);
+            // The first match of the bracket, both games of which one engine wins.
+            let Next::Play(due) = of.next(4, &past) else { panic!("nothing is played") };
+            let first: Vec<_> = due.into_iter().filter(|due| due.at.round == 1).collect();
+            let loser = first[0].white;
+            for due in first {
+                let Due { at, white, black, .. } = due;
+                past.add(game(at.round, at.game, white.0, black.0, black == loser));
+            }
+            let others = (0..4).filter(|seat| Seat(*seat) != loser);
+            assert!(others.map(Seat).all(|seat| is_in(&of, 4, &past, seat)));
+            assert_eq!(is_in(&of, 4, &past, loser), bronze.is_some());
+        }
     }
 }

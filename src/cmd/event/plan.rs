@@ -6,9 +6,11 @@ use std::time::Duration;
 use crate::cmd::without_numbers;
 use crate::event::conduct::{books, tables};
 use crate::event::config::EventConfig;
+use crate::event::format::Format;
 use crate::event::history;
 use crate::event::outlook::{LONG_GAME, outlook};
-use crate::event::stage::Stage;
+use crate::event::stage::{Stage, StageFormat};
+use crate::game::clock::TimeControl;
 use crate::model::exit::Exit;
 use crate::model::text::{escape, shown};
 use crate::model::words::{all, counted};
@@ -27,27 +29,24 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
     let (mut games, mut after_ties, mut up_to) = (0, 0, "");
     let (mut longest, mut exit) = (Duration::ZERO, Exit::Success);
     for (stage, planned) in outlook(config).into_iter().zip(&config.stages) {
-        let further = match stage.after_ties {
-            0 => String::new(),
-            more => format!("{} more", counted(usize::try_from(more)?, "game")),
-        };
-        let on = match (stage.is_conditional, stage.is_played_on, &further[..]) {
-            (true, _, _) => " or more, only if places are tied".to_owned(),
-            (false, true, "") => ", and pairs until one is decisive if tied".to_owned(),
-            (false, true, more) => {
-                format!(", and if tied {more}, then pairs until one is decisive")
-            }
-            (false, false, "") => String::new(),
-            (false, false, more) => format!(", and {more} if tied"),
-        };
-        let fewer = if stage.ends_early { "up to " } else { "" };
+        let (further, again) = after_tie(planned);
         let clock = match planned.terms.control {
             control if control == config.terms.control => String::new(),
             control => format!(" at {control}"),
         };
+        let on = match (stage.is_conditional, stage.is_played_on, &further[..]) {
+            (true, _, _) => format!(" or more{clock}, only if places are tied"),
+            (false, true, "") => format!("{clock}, and pairs until one is decisive{again} if tied"),
+            (false, true, more) => {
+                format!("{clock}, and if tied {more}, then pairs until one is decisive{again}")
+            }
+            (false, false, "") => clock,
+            (false, false, more) => format!("{clock}, and {more} if tied"),
+        };
+        let fewer = if stage.ends_early { "up to " } else { "" };
         writeln!(
             out,
-            "{}: {}, {}, {fewer}{}{on}{clock}; {}",
+            "{}: {}, {}, {fewer}{}{on}; {}",
             stage.name,
             counted(stage.engines, "engine"),
             counted(usize::try_from(stage.rounds)?, "round"),
@@ -86,6 +85,33 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
         hours(longest)
     )?;
     Ok(exit)
+}
+
+/// The further games that a match has after a tie, in words, and the clock of the pairs that then come again: each part
+/// with its clock, where it has one of its own.
+fn after_tie(stage: &Stage) -> (String, String) {
+    let StageFormat::Of(Format::Match(of)) = &stage.format else { return Default::default() };
+    let clock = |own: &Option<TimeControl>| match own {
+        Some(control) => format!(" at {control}"),
+        None => String::new(),
+    };
+    let (mut once, mut again) = (Vec::<(u64, String)>::new(), String::new());
+    for (then, own) in of.then.iter().zip(&stage.clocks_after) {
+        if then.again {
+            again = clock(own);
+            break;
+        }
+        let (games, clock) = (2 * u64::from(then.pairs.get()), clock(own));
+        match once.last_mut().filter(|(_, last)| *last == clock) {
+            Some((before, _)) => *before += games,
+            None => once.push((games, clock)),
+        }
+    }
+    let told = once.into_iter().map(|(games, clock)| {
+        let games = counted(usize::try_from(games).unwrap_or(usize::MAX), "game");
+        format!("{games} more{clock}")
+    });
+    (all(&told.collect::<Vec<_>>()), again)
 }
 
 /// Prints what the books of a stage must hold, and hold; [`Exit::Rejected`] where one is not there, or is too small.
@@ -269,6 +295,21 @@ mod tests {
             let (_, told) = planned_as(dir.path(), "", &format);
             assert!(told.contains(stage) && told.contains(all), "{told}");
         }
+    }
+
+    #[test]
+    fn games_after_a_tie_are_told_with_their_own_clocks() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_, told) = planned_as(
+            dir.path(),
+            "",
+            "match = { pairs = 1, then = [{ pairs = 2, time-control = \"30+2\" }, \
+             { pairs = 1, time-control = \"20+1\" }, \
+             { pairs = 1, until = \"decisive\", time-control = \"10+3\" }] }",
+        );
+        let on = "2 games, and if tied 4 games more at 30+2 and 2 games more at 20+1, then pairs until one is decisive \
+                  at 10+3;";
+        assert!(told.contains(on), "{told}");
     }
 
     #[test]

@@ -166,7 +166,7 @@ fn write_status(
                     "{}: over, {}: {}",
                     stage.name,
                     counted(done, "game"),
-                    outcome.in_words(number + 1 == config.stages.len())
+                    outcome.in_words(config.behind(number))
                 )?;
             }
             None => writeln!(out, "{}: {}", stage.name, underway(config, stage, state))?,

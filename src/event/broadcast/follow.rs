@@ -48,7 +48,7 @@ impl Follower {
         Follower {
             reader: Reader::new(&config.journal),
             file: None,
-            broadcast: Broadcast::default(),
+            broadcast: Broadcast::of(config),
             running: Vec::new(),
         }
     }

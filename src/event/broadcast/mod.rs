@@ -178,6 +178,11 @@ pub(crate) struct Broadcast {
 }
 
 impl Broadcast {
+    /// An event before its first record.
+    pub(crate) fn of(config: &EventConfig) -> Broadcast {
+        Broadcast { ledger: Ledger::of(config), ..Broadcast::default() }
+    }
+
     /// Takes in the next record.
     ///
     /// # Errors

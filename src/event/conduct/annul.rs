@@ -76,6 +76,7 @@ impl Conductor<'_> {
                 }
             )));
         };
+        let game = game.clone();
         let started = &game.started;
         let side = match loser {
             name if name == started.white => Color::White,
@@ -87,7 +88,20 @@ impl Conductor<'_> {
                 )));
             }
         };
-        let broken = ResumedGame::replay(game, self.config).map_err(EventError::State)?;
+        let broken = ResumedGame::replay(&game, self.config).map_err(EventError::State)?;
+        let id = &started.id;
+        if self.had_ended(started, &broken)? {
+            let what = format!("{id} had ended on the board, and its result is kept");
+            return Err(EventError::NotNow(what));
+        }
+        let ruled = game.interrupted.as_ref().filter(|ruling| ruling.result.is_some());
+        if let Some(ruling) = ruled {
+            let what = format!(
+                "{id} is over by rule {}: {}; `gate4k event run` keeps its result",
+                ruling.rule, ruling.why
+            );
+            return Err(EventError::NotNow(what));
+        }
         let ending = GameEnding::win(!side, Termination::NoStart(reason.to_owned()));
         let finished = broken.finished(started, &ending, None);
         let told = format!("{}: {}", started.id, pgn::summary(&ending));

@@ -151,12 +151,14 @@ pub(crate) fn run(
         ControlFlow::Break(outcome) => return Ok(outcome),
     };
     conductor.chess960(&engines)?;
-    let over = conductor.ledger.stages_over();
     for number in 0..config.stages.len() {
         let is_next = number == conductor.ledger.stages.len();
-        if is_next && number > over && config.stages[number].updates == Updates::Allowed {
-            let stage = config.stages[number].name.clone();
-            let why = format!("engines may be updated before {stage}");
+        let stage = config.stages[number].name.clone();
+        let why = format!("engines may be updated before {stage}");
+        // A runner may have been ended right behind the end of the stage before.
+        let has_paused = conductor.ledger.pauses.contains(&why);
+        let may_update = number > 0 && config.stages[number].updates == Updates::Allowed;
+        if is_next && may_update && !has_paused {
             conductor.keep(JournalRecord::Paused { why })?;
             return Ok(EventOutcome::MayUpdate { stage });
         }
@@ -193,7 +195,7 @@ impl<'a> Conductor<'a> {
         stop: &'a Stop,
         audience: &'a mut dyn Audience,
     ) -> Result<Conductor<'a>, EventError> {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::of(config);
         let (journal, torn) =
             Journal::open(&config.journal, &mut |_, record| ledger.apply(record))?;
         if let Some(torn) = torn {
@@ -486,7 +488,7 @@ impl<'a> Conductor<'a> {
             pairs => format!(" after {}", counted(pairs, "more pair")),
         };
         let outcome = StageFinished::of(number, &ranking, promoted);
-        let then = outcome.in_words(number + 1 == self.config.stages.len());
+        let then = outcome.in_words(self.config.behind(number));
         self.audience.say(&format!("{} is over{beyond}: {then}", stage.name));
         let engines = outcome.order.clone();
         self.keep(JournalRecord::StageFinished(outcome))?;

@@ -12,6 +12,9 @@ impl Conductor<'_> {
     /// # Errors
     /// When the engine cannot be withdrawn now.
     pub(crate) fn withdraw(&mut self, engine: &str, reason: &str) -> Result<String, EventError> {
+        if let Some(why) = withdraw::knocked_out(self.config, &self.ledger, engine) {
+            return Err(EventError::NotNow(why));
+        }
         // A word against it comes before anything is kept.
         withdraw::withdrawal(self.config, &self.ledger, engine).map_err(EventError::NotNow)?;
         self.keep_ends(engine)?;

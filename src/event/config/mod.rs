@@ -20,7 +20,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::journal;
-use super::journal::record::{JournalHeader, Previous};
+use super::journal::record::{JournalHeader, Previous, StagesBehind};
 use super::plan::formats::RawFormat;
 use super::stage::{Stage, StageFormat};
 use super::terms::{
@@ -321,6 +321,15 @@ pub(crate) struct CountedStage {
 }
 
 impl EventConfig {
+    /// The stages behind one, as they follow from it.
+    pub(crate) fn behind(&self, number: usize) -> StagesBehind {
+        match self.stages.get(number).filter(|_| number + 1 < self.stages.len()) {
+            None => StagesBehind::None,
+            Some(stage) if stage.taken.is_empty() => StagesBehind::Others,
+            Some(_) => StagesBehind::TakePlaces,
+        }
+    }
+
     /// Reads an event.
     ///
     /// # Errors

@@ -71,6 +71,8 @@ impl PlayedPairing {
 pub struct StageHistory {
     /// The games that have a result.
     pub games: BTreeMap<RoundGame, PlayedPairing>,
+    /// The places of those that nobody played, since an engine had left.
+    pub walkovers: BTreeSet<RoundGame>,
     /// The seats that had a bye, with its round.
     pub byes: BTreeSet<(Seat, u32)>,
     /// The seats that play no more, disqualified or withdrawn, in the order in which they left, each with the first round
@@ -88,11 +90,17 @@ impl StageHistory {
         let earlier = self.games.values().filter(|game| game.at.round < round);
         StageHistory {
             games: earlier.map(|game| (game.at, *game)).collect(),
+            walkovers: self.walkovers.iter().copied().filter(|at| at.round < round).collect(),
             byes: self.byes.iter().copied().filter(|(_, of)| *of < round).collect(),
             out: self.out.clone(),
             taken: self.taken,
             decided: self.decided.clone(),
         }
+    }
+
+    /// The games that were played.
+    pub(crate) fn played(&self) -> impl Iterator<Item = &PlayedPairing> + Clone {
+        self.games.values().filter(|game| !self.walkovers.contains(&game.at))
     }
 
     /// The order that organisers gave to exactly these seats; none where they gave none.

@@ -6,6 +6,7 @@ mod heaviest;
 pub(crate) mod knockout;
 pub(crate) mod match_;
 mod matching;
+mod pair_at;
 pub(crate) mod playoff;
 #[cfg(test)]
 pub(in crate::event) mod properties;
@@ -24,6 +25,7 @@ use swiss::Swiss;
 pub(in crate::event) use due::open;
 pub(crate) use due::points;
 pub use due::{Due, Next, PairId, PlayedPairing, StageHistory};
+pub(crate) use pair_at::PairAt;
 
 /// A format.
 #[derive(Clone, Debug, PartialEq, Eq)]

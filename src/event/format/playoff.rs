@@ -38,6 +38,11 @@ impl Playoff {
         self.played(seats, past, |_| {})
     }
 
+    /// Tells the games of each go that has begun.
+    pub(super) fn goes(&self, seats: usize, past: &StageHistory, begun: impl FnMut(&[Due])) {
+        self.played(seats, past, begun);
+    }
+
     /// The seats that play on, where a go is due of which nothing is played.
     pub(crate) fn level(&self, seats: usize, past: &StageHistory) -> Option<Vec<Seat>> {
         let mut last = Vec::new();

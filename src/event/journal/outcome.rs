@@ -19,6 +19,17 @@ pub struct StageFinished {
     pub shared: Vec<Vec<String>>,
 }
 
+/// The stages behind one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StagesBehind {
+    /// There are none: whoever is first wins the event.
+    None,
+    /// One takes places of it.
+    TakePlaces,
+    /// None takes places of it.
+    Others,
+}
+
 impl StageFinished {
     /// An outcome by the places of the engines; each group is one place.
     pub(crate) fn of(stage: usize, places: &[Vec<String>], promoted: Vec<String>) -> StageFinished {
@@ -45,12 +56,14 @@ impl StageFinished {
     }
 
     /// Returns the outcome in words: `A and B go on`, and of the last stage `A wins`.
-    pub(crate) fn in_words(&self, is_last: bool) -> String {
+    pub(crate) fn in_words(&self, behind: StagesBehind) -> String {
         let winners = self.winners();
+        let is_last = behind == StagesBehind::None;
         if is_last && winners.len() > 1 && winners == self.promoted {
             return won_by(&winners);
         }
-        let then = match (is_last, self.promoted.len()) {
+        let going_on = if behind == StagesBehind::Others { 0 } else { self.promoted.len() };
+        let then = match (is_last, going_on) {
             (_, 0) => {
                 return match &winners[..] {
                     [] => "nobody is first".to_owned(),
@@ -94,9 +107,12 @@ mod tests {
             (&["a", "b", "c"], &["a", "b"], "a and b go on"),
             (&["a", "b", "c"], &["a"], "a goes on"),
         ] {
-            assert_eq!(outcome(places, promoted).in_words(false), told);
+            assert_eq!(outcome(places, promoted).in_words(StagesBehind::TakePlaces), told);
         }
-        assert_eq!(outcome(&["a b", "c"], &[]).in_words(true), "a and b share the first place");
-        assert_eq!(outcome(&["a", "b"], &["a"]).in_words(true), "a wins");
+        let last = StagesBehind::None;
+        assert_eq!(outcome(&["a b", "c"], &[]).in_words(last), "a and b share the first place");
+        assert_eq!(outcome(&["a", "b"], &["a"]).in_words(last), "a wins");
+        // Such as one for the places from the fourth on, before the final.
+        assert_eq!(outcome(&["a", "b"], &["a"]).in_words(StagesBehind::Others), "a is first");
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::outcome::StageFinished;
-pub(crate) use super::outcome::won_by;
+pub(crate) use super::outcome::{StagesBehind, won_by};
 pub use super::withdrawn::{Bye, Walkover, Withdrawn};
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::listed::{ListedPlayer, RoundGame};

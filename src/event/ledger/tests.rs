@@ -1,7 +1,10 @@
 //! Tests of the state that records make.
 
+use super::super::format::playoff::Playoff;
+use super::super::format::{Due, Next};
 use super::super::journal::record::Bye;
 use super::super::journal_games::tests::{finished, started};
+use super::super::stage::tests::stage;
 use super::super::standings::{Standings, StandingsRow};
 use super::super::tiebreak::TiebreakChain;
 use super::*;
@@ -138,6 +141,56 @@ fn decisions_on_ties_go_with_a_game_that_is_struck_out() {
     assert!(ledger.stages[0].decisions.is_empty());
 }
 
+/// Leagues, section 6: a and b are level before c, and the organisers decide between them. Then c wins the games that it
+/// plays again: who of the other two has the second spot is decided by another go.
+#[test]
+fn a_decision_on_places_ends_no_go_of_a_playoff_that_comes_after_it() {
+    let playoff = Playoff { doubles: NonZeroU32::MIN, spots: NonZeroU32::MIN.saturating_add(1) };
+    let playoff = stage(StageFormat::Of(Format::Playoff(playoff)));
+    let names = ["a", "b", "c"];
+    let begins = StageStarted {
+        name: "S".into(),
+        seats: names.map(str::to_owned).to_vec(),
+        ..StageStarted::default()
+    };
+    let mut ledger = Ledger { plan: [playoff.clone()].into(), ..Ledger::default() };
+    ledger.apply(JournalRecord::StageStarted(begins)).unwrap();
+    let game = |due: &Due, c_wins: bool| {
+        let [white, black] = [due.white, due.black].map(|seat| names[seat.0]);
+        let result = match (white == "c", black == "c") {
+            (false, false) => "1/2-1/2",
+            (is_white, _) => {
+                if is_white == c_wins {
+                    "1-0"
+                } else {
+                    "0-1"
+                }
+            }
+        };
+        finished(white, black, due.at, result, "e2e4 e7e5")
+    };
+    let first = playoff.due(3, ledger.stages[0].past());
+    for due in &first {
+        play(&mut ledger, &game(due, false)).unwrap();
+    }
+    assert!(playoff.is_played(&ledger.stages[0]));
+    let decision = TieDecision {
+        stage: 0,
+        order: vec!["b".into(), "a".into()],
+        reason: "a coin".into(),
+        at: String::new(),
+    };
+    ledger.apply(JournalRecord::Decision(decision)).unwrap();
+    for due in first.iter().filter(|due| [due.white, due.black].contains(&Seat(2))) {
+        ledger.apply(struck(&game(due, false), AfterAnnulment::PlayedAgain)).unwrap();
+        play(&mut ledger, &game(due, true)).unwrap();
+    }
+    let Next::Play(due) = playoff.next(3, ledger.stages[0].past()) else {
+        panic!("a and b are level for the second spot");
+    };
+    assert!(due.iter().all(|due| due.white < Seat(2) && due.black < Seat(2)));
+}
+
 /// Another engine may have had it without that result.
 #[test]
 fn a_bye_of_the_next_round_goes_with_an_annulled_game() {
@@ -214,4 +267,47 @@ fn a_place_has_one_game_and_its_moves_are_legal() {
     let mut illegal = games[1].clone();
     illegal.moves = "e2e4 e2e4".into();
     assert!(play(&mut ledger, &illegal).unwrap_err().contains("are not legal"));
+}
+
+#[test]
+fn a_pause_is_known_until_the_next_stage_ends() {
+    let mut ledger = begun();
+    let over = |stage| StageFinished::of(stage, &[vec!["b".into()]], vec!["b".into()]);
+    let why = "engines may be updated before Final";
+    ledger.apply(JournalRecord::StageFinished(over(0))).unwrap();
+    assert!(ledger.pauses.is_empty());
+    ledger.apply(JournalRecord::Paused { why: why.into() }).unwrap();
+    assert!(ledger.pauses.contains(why));
+    let next = StageStarted { stage: 1, name: "Final".into(), ..StageStarted::default() };
+    ledger.apply(JournalRecord::StageStarted(next)).unwrap();
+    ledger.apply(JournalRecord::StageFinished(over(1))).unwrap();
+    assert!(ledger.pauses.is_empty());
+}
+
+#[test]
+fn a_withdrawn_engine_keeps_no_bye_of_a_round_that_it_is_not_in() {
+    let mut ledger = Ledger::default();
+    let seats = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let begins = StageStarted { name: "S".into(), seats, ..StageStarted::default() };
+    ledger.apply(JournalRecord::StageStarted(begins)).unwrap();
+    for (engine, round) in [("a", 1), ("a", 2), ("b", 2)] {
+        let bye = Bye { stage: 0, round, engine: engine.into(), wins: 2 };
+        ledger.apply(JournalRecord::Bye(bye)).unwrap();
+    }
+    let withdrawn = Withdrawn {
+        engine: "a".into(),
+        stage: 0,
+        round: 2,
+        played: field::WithdrawnGames::Counts,
+        broken_off: Vec::new(),
+        walkovers: Vec::new(),
+        reason: "a test".into(),
+        at: String::new(),
+    };
+    ledger.apply(JournalRecord::Withdrawn(withdrawn)).unwrap();
+    let state = &ledger.stages[0];
+    assert_eq!(state.past().byes, [(Seat(0), 1), (Seat(1), 2)].into());
+    let field = state.field(None);
+    let byes = |name| field.byes(field.find(name).unwrap()).collect::<Vec<_>>();
+    assert_eq!((byes("a"), byes("b")), (vec![(1, 2)], vec![(2, 2)]));
 }

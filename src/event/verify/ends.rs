@@ -100,7 +100,8 @@ impl RecordCheck<'_> {
         match (&game.by_rule, &told.ruling) {
             (None, None) => {}
             // The organisers may have given it to one side: an engine does not start.
-            (None, Some(_)) if matches!(reason, Termination::NoStart(_)) => {}
+            (None, Some(ruling))
+                if ruling.result.is_none() && matches!(reason, Termination::NoStart(_)) => {}
             (None, Some(_)) => {
                 self.wrong(format!("{recorded}, and did not go on after its interruption"));
             }

@@ -69,7 +69,7 @@ const NOT_COMPARED: &str =
 /// When it cannot be read, is damaged, or its records cannot follow each other.
 pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     let mut found = Verified::default();
-    let mut ledger = Ledger::default();
+    let mut ledger = Ledger::of(config);
     let mut open = ToldGames::new();
     let mut openings = Openings::new();
     let at_hand = TablesAtHand { config, opened: OnceCell::new() };

@@ -11,7 +11,7 @@ use super::{Site, SiteKind, game, path, word};
 use crate::event::broadcast::{
     self, BroadcastBracket, GameKey, GameState, Slot, StageTable, progress, timetable,
 };
-use crate::event::format::{Format as OtherFormat, Next};
+use crate::event::format::Format as OtherFormat;
 use crate::event::ledger::StageState;
 use crate::event::stage::{Stage, StageFormat};
 use crate::event::standings::Cell;
@@ -77,7 +77,7 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> M
     let (played, planned) = progress(site.config, site.broadcast, number);
     let state = site.broadcast.ledger.stages.get(number);
     let outcome = state.and_then(|state| state.outcome.as_ref());
-    let is_last = number + 1 == site.config.stages.len();
+    let behind = site.config.behind(number);
     let slots = timetable(site.config, site.broadcast, number, site.now);
     let bracket = broadcast::bracket(site.config, site.broadcast, number);
     let rounds = broadcast::rounds(site.config, site.broadcast, number, &slots);
@@ -88,7 +88,7 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> M
             @if is_left_out { "No game was needed" }
             @else if planned == 0 { "No game is paired yet" }
             @else { (played) " of " (counted(planned, "game")) " played" }
-            @if let Some(outcome) = outcome { "; " strong { (word(&outcome.in_words(is_last))) } }
+            @if let Some(outcome) = outcome { "; " strong { (word(&outcome.in_words(behind))) } }
             "."
             @if outcome.is_none() && played == planned && let Some(tied) = tied(stage, table, state) {
                 " " strong { (word(&all(&tied))) " are tied, and the organisers decide." }
@@ -110,10 +110,8 @@ fn begun(site: &Site<'_>, number: usize, stage: &Stage, table: &StageTable) -> M
 
 /// The entrants whose tie is left to the organisers.
 fn tied(stage: &Stage, table: &StageTable, state: Option<&StageState>) -> Option<Vec<String>> {
-    let state = state?;
-    if !matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_)) {
-        return None;
-    }
+    // An engine that is disqualified plays no more.
+    let state = state.filter(|state| stage.is_played(state))?;
     let ranking = stage.ranking(&table.standings, state);
     stage.open_tie(&table.standings, &ranking)
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use super::instants::{engine, event, event_of, order, stage};
+use super::instants::{engine, event, event_of, event_with, order, stage};
 use super::table::Event;
 
 use crate::match_::engine::instant;
@@ -166,8 +166,47 @@ fn a_crash_limit_of_a_stage_says_why_it_cannot_be_kept() {
     assert_eq!(event.ask(&["event", "plan"]).0, 0);
 }
 
+/// Somebody may update an engine before the next stage, whoever ended the runner.
+fn a_run_pauses_before_a_stage_with_updates_also_after_a_kill() {
+    let stages = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2")
+        + &stage("Final", "match = { pairs = 1 }", "updates = true");
+    let event = event_of(3, "", &stages);
+    let pauses = |words: &str| {
+        let (code, told) = event.ask(&["event", "run", "--quiet"]);
+        assert!(code == 4 && told.contains("paused before Final"), "{words}: {told}");
+    };
+    pauses("at first");
+    let whole = fs::read_to_string(event.path("event.journal")).unwrap();
+    cut_before(&event, &whole, |line| line.contains("\"record\":{\"paused\""));
+    assert_eq!(event.records("stage-finished").len(), 1);
+    pauses("after the kill");
+    event.finish();
+}
+
+/// A runner was ended between the last move of a game and the record of its end.
+fn a_game_that_had_ended_on_the_board_is_not_forfeited() {
+    let ties = "ties = [\"wins\", \"shared\"]";
+    let stages = stage("League", "round-robin = { doubles = 4 }", ties);
+    let event = event_with(&[1000; 3], 7, &stages);
+    let whole = played(&event);
+    let is_mate = |line: &str| line.contains("\"game-finished\"") && line.contains("\"mate\"");
+    let game = whole.lines().find(|line| is_mate(line));
+    let game = game.unwrap_or_else(|| panic!("no game ends with mate"));
+    let game = &serde_json::from_str::<serde_json::Value>(game).unwrap()["record"]["game-finished"];
+    cut_before(&event, &whole, is_mate);
+    let [id, white, black] = ["id", "white", "black"].map(|key| game[key].as_str().unwrap());
+    let winner = if game["result"] == "1-0" { white } else { black };
+    let words = ["event", "forfeit", id, "--loser", winner, "--reason", "does not start"];
+    let (code, told) = event.ask(&words);
+    assert!(code == 2 && told.contains("had ended on the board"), "{told}");
+    event.finish();
+    assert_eq!(event.finished()[id]["result"], game["result"]);
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        slow a_run_pauses_before_a_stage_with_updates_also_after_a_kill,
+        slow a_game_that_had_ended_on_the_board_is_not_forfeited,
         slow a_game_of_a_match_is_struck_out_until_a_match_that_follows_from_it_begins,
         slow a_fix_is_taken_before_the_stage_that_it_is_for_and_within_none,
         slow crashes_disqualify_in_round_robins_and_are_losses_elsewhere,

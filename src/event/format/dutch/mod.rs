@@ -42,6 +42,9 @@ impl Dutch {
             .games
             .values()
             .find(|game| game.at.round == round && game.color(seat).is_some())?;
+        if past.walkovers.contains(&game.at) {
+            return Some(Float::Down);
+        }
         let other = if game.white == seat { game.black } else { game.white };
         let before = past.before(round);
         match Dutch::points(&before, seat).cmp(&Dutch::points(&before, other)) {
@@ -60,8 +63,9 @@ impl Dutch {
             [0, 1]
                 .map(|ago| last.checked_sub(ago).and_then(|round| Dutch::float(past, seat, round)))
         };
+        let won_unplayed = || past.walkovers.iter().filter_map(|at| past.games.get(at));
         let player = |(&seat, &points): (&Seat, &HalfPoints)| {
-            let own = past.games.values().filter_map(|game| Some((game, game.color(seat)?)));
+            let own = past.played().filter_map(|game| Some((game, game.color(seat)?)));
             let other =
                 |(game, color): (&PlayedPairing, Color)| color.fold_wb(game.black, game.white);
             let met: Vec<Seat> = own.clone().map(other).collect();
@@ -72,7 +76,8 @@ impl Dutch {
                 colors: own.map(|(game, color)| (game.at.round, color)).collect(),
                 met: met.into_iter().collect(),
                 floats: floats(seat),
-                had_bye: past.byes.iter().any(|(bye, _)| *bye == seat),
+                had_bye: past.byes.iter().any(|(bye, _)| *bye == seat)
+                    || won_unplayed().any(|game| game.points(seat) == HalfPoints::ONE),
             }
         };
         let mut players: Vec<DutchPlayer> = all.iter().map(player).collect();
@@ -286,5 +291,36 @@ mod tests {
                 assert!(balance.abs() <= 3, "{seats}: {balance}");
             }
         }
+    }
+
+    /// C2: an engine that has won without playing has no bye, and that game gave it no colour and no opponent.
+    #[test]
+    fn a_win_without_a_game_counts_as_a_bye() {
+        let format = Dutch { rounds: NonZeroU32::MIN.saturating_add(2) };
+        let mut past = StageHistory::default();
+        let at = |round, game| RoundGame { round, game };
+        // Six engines; the last one beats nobody, and the fifth leaves in the second round, which it owes the last.
+        for (place, white, black) in [
+            (at(1, 1), 0, 3),
+            (at(1, 2), 4, 1),
+            (at(1, 3), 2, 5),
+            (at(2, 1), 2, 0),
+            (at(2, 2), 1, 3),
+        ] {
+            let result = GameResult::Draw;
+            past.add(PlayedPairing { at: place, white: Seat(white), black: Seat(black), result });
+        }
+        let (white, black, result) = (Seat(5), Seat(4), GameResult::Win(Color::White));
+        past.add(PlayedPairing { at: at(2, 3), white, black, result });
+        past.out.push((Seat(4), 3));
+        let player = |past: &StageHistory| {
+            let players = Dutch::players(6, past, 3);
+            let own = players.into_iter().find(|one| one.seat == Seat(5)).unwrap();
+            (own.had_bye, own.colors.len(), own.met.len(), own.floats[0])
+        };
+        assert!(!player(&past).0);
+        past.walkovers.insert(at(2, 3));
+        assert_eq!(player(&past), (true, 1, 1, Some(Float::Down)));
+        assert_ne!(format.round(6, &past, 3).bye, Some(Seat(5)));
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct DutchPlayer {
     /// Its float in the last round and in the one before: down if it met a lower score (a bye counts so), up if a
     /// higher one.
     pub(super) floats: [Option<Float>; 2],
-    /// True if it had a bye.
+    /// True if it had a bye, or has won a game that nobody played (criterion C2).
     pub(super) had_bye: bool,
 }
 
