@@ -29,7 +29,7 @@ pub(super) enum FileItem<'a> {
     /// A game.
     Game(&'a ListedGame),
     /// A stage of a journal that is wanted alone, with what its event has of it: the games of this file so far are not.
-    Stage(Option<CountedStage>),
+    Stage(Option<CountedStage>, &'a StageStarted),
     /// A bye in a stage of a journal.
     Bye(&'a ListedPlayer, &'a Bye),
     /// An engine that was withdrawn from a stage of a journal.
@@ -68,7 +68,7 @@ fn of_journal(
                     Stages::Named(name) => *name == started.name,
                 };
                 if alone {
-                    take(FileItem::Stage(counted.get(&started.name).cloned()));
+                    take(FileItem::Stage(counted.get(&started.name).cloned(), &started));
                 }
                 begun.push(started);
             }
@@ -135,7 +135,7 @@ pub(super) fn each(
             of_journal(file, stages, &mut |told| {
                 match told {
                     FileItem::Game(_) => games += 1,
-                    FileItem::Stage(_) => games = 0,
+                    FileItem::Stage(..) => games = 0,
                     FileItem::Bye(..)
                     | FileItem::Withdrawn(..)
                     | FileItem::Decision(_)

@@ -7,7 +7,10 @@ use serde::Serialize;
 use super::games::{self, FileItem, Stages};
 use super::warn;
 use crate::cli::{StandingsArgs, StandingsFormat};
-use crate::event::field::FieldBuilder;
+use crate::event::field::{Field, FieldBuilder};
+use crate::event::format::{PlayedPairing, StageHistory};
+use crate::event::journal::record::StageStarted;
+use crate::event::schedule::Seat;
 use crate::event::standings::Standings;
 use crate::model::exit::Exit;
 use crate::model::game::ending::Termination;
@@ -29,23 +32,24 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
             }
             file.add(game, number);
         }
-        FileItem::Stage(of) => {
+        FileItem::Stage(of, started) => {
             annulled.clear();
             withdrawn.clear();
             decided.clear();
             file = FieldBuilder::default();
-            stage = of;
+            stage = of.map(|of| (of, started.clone()));
         }
         FileItem::Bye(player, bye) => file.add_bye(player, bye.round, bye.wins),
         FileItem::Withdrawn(player, one) => {
             file.enter(player);
+            file.remove_byes_of(&one.engine, one.round);
             annulled.push(one.in_words());
             withdrawn.push((one.engine.clone(), one.played));
         }
         FileItem::Decision(decision) => decided.push(decision.order),
         FileItem::End => {
             all.append(std::mem::take(&mut file));
-            limit = limit.or(stage.as_ref().and_then(|stage| stage.crash_limit));
+            limit = limit.or(stage.as_ref().and_then(|(stage, _)| stage.crash_limit));
         }
     })?;
     let mut table = {
@@ -66,7 +70,11 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
         }
         // Only a journal by itself tells what its engines play for.
         match stage.filter(|_| is_alone) {
-            Some(stage) => stage.format.standings(&field, args.tiebreaks),
+            Some((stage, started)) => {
+                let past = past(&field, &started);
+                field.pair_by(stage.format.pairs(started.seats.len(), &past));
+                stage.format.standings(&field, args.tiebreaks)
+            }
             None => Standings::of(&field, args.tiebreaks),
         }
     };
@@ -84,6 +92,22 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)
+}
+
+/// The games of a field as the format of their stage sees them.
+fn past(field: &Field, started: &StageStarted) -> StageHistory {
+    let mut past = StageHistory { taken: started.through.len(), ..StageHistory::default() };
+    let seat = |engine| {
+        let name = &field.engine(engine).name;
+        started.seats.iter().position(|seat| seat == name).map(Seat)
+    };
+    for game in field.games() {
+        if let (Some(at), Some(white), Some(black)) = (game.at, seat(game.white), seat(game.black))
+        {
+            past.add(PlayedPairing { at, white, black, result: game.result });
+        }
+    }
+    past
 }
 
 /// Prints JSON piece by piece: with every game in it, it is much longer than what it is made of.

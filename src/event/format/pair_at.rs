@@ -24,20 +24,26 @@ impl Stage {
     /// The games of a stage as its standings count them, with the pairs that its format has.
     pub(crate) fn field(&self, state: &StageState) -> Field {
         let mut field = state.field(self.crash_limit);
-        field.pair_by(self.pairs(state.started.seats.len(), state.past()));
+        field.pair_by(self.format.pairs(state.started.seats.len(), state.past()));
         field
     }
+}
 
+impl StageFormat {
     /// The pair of the game of each place in a stage of so many seats; none for a game that has no reverse.
-    fn pairs(&self, seats: usize, past: &StageHistory) -> impl Fn(RoundGame) -> Option<PairAt> {
+    pub(crate) fn pairs(
+        &self,
+        seats: usize,
+        past: &StageHistory,
+    ) -> impl Fn(RoundGame) -> Option<PairAt> {
         // A go of a playoff is of those whom the goes before left level.
         let mut gone = BTreeMap::new();
-        if let StageFormat::Of(Format::Playoff(of)) = &self.format {
+        if let StageFormat::Of(Format::Playoff(of)) = self {
             of.goes(seats, past, |go| gone.extend(go.iter().map(|due| (due.at, due.pair.0))));
         }
         move |at| {
             let (round, game) = (at.round.checked_sub(1)?, at.game.checked_sub(1)?);
-            Some(match &self.format {
+            Some(match self {
                 StageFormat::DoubleRoundRobins(_)
                 | StageFormat::Pairs(_)
                 | StageFormat::Of(Format::RoundRobin(_)) => {
@@ -119,7 +125,7 @@ mod tests {
             let is_single = matches!(&format, StageFormat::Of(of) if of.games_each() == 1);
             let stage = stage(format);
             let (games, past) = games(&stage, seats);
-            let pair = stage.pairs(seats, &past);
+            let pair = stage.format.pairs(seats, &past);
             for a in &games {
                 for b in games.iter().filter(|b| b.at != a.at) {
                     let is_reverse = (a.white, a.black) == (b.black, b.white);

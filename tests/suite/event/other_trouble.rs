@@ -177,6 +177,23 @@ fn who_crashes_too_often_is_out_and_the_rest_play_on() {
     assert!(code == 0 && status.contains("crashed: E1, 3"), "{status}");
 }
 
+/// The games that E1 does not play any more keep the others' tie from nobody.
+fn a_tie_beside_an_engine_that_is_disqualified_stands_on_the_page() {
+    let engines = (1..)
+        .zip(["crash@2", "illegal@4", "illegal@4"])
+        .map(|(number, argument)| engine(number, &[argument]))
+        .collect::<String>();
+    let league = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"");
+    let event = event(&engines, "crash-limit = 3\n", &league);
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    event.write("event.toml", &text.replace("concurrency = 2", "concurrency = 1"));
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 4 && told.contains("E2 and E3 are tied"), "{told}");
+    assert!(event.finished().len() < 6, "E1 played on");
+    let (code, page) = event.ask(&["event", "export", "html"]);
+    assert!(code == 0 && page.contains("E2 and E3 are tied, and the organisers decide."), "{page}");
+}
+
 /// A runner was killed when E1 had crashed three times, and its fourth game was under way: that is played to its end, as it is
 /// by a runner that goes on, and only then are the two others asked for.
 fn a_game_under_way_of_an_engine_that_is_out_is_played_to_its_end() {
@@ -326,6 +343,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow engines_of_another_file_play_and_are_frozen_with_it,
         slow what_cannot_be_played_is_refused_with_a_word,
         slow who_crashes_too_often_is_out_and_the_rest_play_on,
+        slow a_tie_beside_an_engine_that_is_disqualified_stands_on_the_page,
         slow a_crash_is_told_with_its_game_and_a_fix_only_before_a_later_stage,
         slow nobody_wins_where_all_are_disqualified,
         slow an_engine_that_is_gone_in_the_middle_loses_nothing,
