@@ -137,6 +137,22 @@ pub(crate) fn first_line(path: &Path) -> Option<Vec<u8>> {
     line.ends_with(b"\n").then_some(line)
 }
 
+/// The number of the first lines of a journal that gate4k 0.1 wrote; nothing else has their checksums.
+pub(crate) fn lines_of_0_1(path: &Path) -> u64 {
+    let Ok(file) = open(path) else { return 0 };
+    let mut reader = BufReader::new(file);
+    let (mut lines, mut bytes) = (0, Vec::new());
+    loop {
+        bytes.clear();
+        let read = (&mut reader).take(LONGEST).read_until(b'\n', &mut bytes);
+        let text = bytes.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+        match text.and_then(line::read) {
+            Some(line) if read.is_ok() && matches!(line.sum, line::Sum::Crc(_)) => lines += 1,
+            _ => return lines,
+        }
+    }
+}
+
 /// Opens a journal for reading. A pipe would never end, and a device has no end.
 fn open(path: &Path) -> Result<File, JournalError> {
     let failed = |source| JournalError::Read { path: path.to_owned(), source };

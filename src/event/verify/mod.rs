@@ -74,6 +74,7 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     let mut openings = Openings::new();
     let at_hand = TablesAtHand { config, opened: OnceCell::new() };
     let mut is_same_file = true;
+    let lines_of_0_1 = journal::lines_of_0_1(&config.journal);
     let torn = journal::read(&config.journal, &mut |line, mut record| {
         found.records += 1;
         found.moves += usize::from(matches!(record, JournalRecord::Ply(_)));
@@ -84,6 +85,7 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
             openings: &mut openings,
             tables: &at_hand,
             line,
+            is_of_0_1: line <= lines_of_0_1,
             found: &mut found.wrong,
         };
         // Against the settings of another file each game is wrong.
@@ -128,6 +130,8 @@ struct RecordCheck<'a> {
     openings: &'a mut Openings,
     tables: &'a TablesAtHand<'a>,
     line: u64,
+    /// True if gate4k 0.1 wrote the record.
+    is_of_0_1: bool,
     found: &'a mut Vec<String>,
 }
 
