@@ -34,6 +34,14 @@ impl RecordCheck<'_> {
         if let Some(why) = fix::refusal(self.config, self.ledger, entry) {
             self.wrong(format!("{entry} could not be fixed (rule 6.3): {why}"));
         }
+        let crashes = self.ledger.crashes().get(entry.as_str()).copied().unwrap_or(0);
+        if crashes != fix.crashes {
+            let told = fix.crashes;
+            self.wrong(format!("{entry} was fixed after {told} crashes, and had {crashes}"));
+        }
+        if fix.receipt.entry != *entry {
+            self.wrong(format!("the receipt of the fixed {entry} is {}'s", fix.receipt.entry));
+        }
         let before = self.ledger.receipts.get(entry).map(|receipt| &receipt.frozen);
         if before != Some(&fix.before) {
             self.wrong(format!("what {entry} was before its fix is not what played"));
@@ -41,12 +49,16 @@ impl RecordCheck<'_> {
         self.receipt(&fix.receipt);
     }
 
-    /// Checks that the games before an event are those of its files. Files that are others by now tell nothing.
+    /// Checks that the games before an event are those of its files. A file that is another by now tells nothing.
     pub(super) fn history(&mut self, told: &History) {
         let there = history::read(&self.config.history).ok().map(|(there, _)| there);
-        let is_other =
-            |there: &History| there.files == told.files && there.meetings != told.meetings;
-        if told.files.len() != self.config.history.len() || there.as_ref().is_some_and(is_other) {
+        let is_wrong = |there: &History| {
+            let mut both = there.files.iter().zip(&told.files);
+            let is_same = both.clone().all(|(there, told)| there.sha256 == told.sha256);
+            both.any(|(there, told)| there.sha256 == told.sha256 && there != told)
+                || is_same && there.meetings != told.meetings
+        };
+        if told.files.len() != self.config.history.len() || there.as_ref().is_some_and(is_wrong) {
             self.wrong("the games before the event are not those of its files".into());
         }
     }
