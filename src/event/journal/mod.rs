@@ -7,6 +7,7 @@
 //!
 //! Each record carries the sum of all before it ([`RecordChain`]), and the last of them stands for the whole journal.
 
+mod bounds;
 mod chain;
 mod error;
 #[cfg(test)]
@@ -88,6 +89,14 @@ pub trait JournalKind: Serialize + DeserializeOwned {
             }
             None => Err(Self::NO_HEADER.into()),
         }
+    }
+
+    /// Checks that what a record tells can be.
+    ///
+    /// # Errors
+    /// Says what of it cannot.
+    fn within_bounds(&self) -> Result<(), String> {
+        Ok(())
     }
 }
 
@@ -322,6 +331,9 @@ fn scan<R: JournalKind>(
             }
             Err(what) => return Err(damaged(what)),
         };
+        if at.number > 0 && !line::is_plain(line.record) {
+            return Err(damaged("its record is not spelled as gate4k spells one".into()));
+        }
         if at.number == 0 || wanted(line.record) {
             let record: R = serde_json::from_str(line.record).map_err(|error| match at.number {
                 // The line is whole, by its sums.
@@ -337,6 +349,7 @@ fn scan<R: JournalKind>(
                 let foreign = |what| JournalError::Foreign { path: path_of(), what };
                 record.begins().map_err(foreign)?;
             }
+            record.within_bounds().map_err(|what| damaged(format!("it tells of {what}")))?;
             let place =
                 RecordPlace { line: at.number + 1, offset: at.offset, bytes: length as u64 };
             take(place, record).map_err(damaged)?;
@@ -395,6 +408,10 @@ impl JournalKind for JournalRecord {
             JournalRecord::Header(header) => Some(header.version),
             _ => None,
         }
+    }
+
+    fn within_bounds(&self) -> Result<(), String> {
+        bounds::within(self)
     }
 }
 
