@@ -36,7 +36,11 @@ impl Stage {
     }
 
     /// Returns the places of a stage that fewer than two engines play: those that go on without a game come first.
-    pub(crate) fn places_without_games(&self, standings: &Standings, state: &StageState) -> Ranking {
+    pub(crate) fn places_without_games(
+        &self,
+        standings: &Standings,
+        state: &StageState,
+    ) -> Ranking {
         if !state.started.level.is_empty() {
             return self.ranking(standings, state);
         }

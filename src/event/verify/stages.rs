@@ -37,6 +37,10 @@ impl RecordCheck<'_> {
         if let Some(open) = before.next().map(|state| state.started.name.clone()) {
             self.wrong(format!("{} begins, and {open} is not over", started.name));
         }
+        let name = self.config.stage_name(started.stage);
+        if started.name != name {
+            self.wrong(format!("{} begins, and the stage there is called {name}", started.name));
+        }
         let due = draw::drawn(self.config, self.ledger, started.stage);
         if (&due.seats, &due.through, &due.level)
             != (&started.seats, &started.through, &started.level)
