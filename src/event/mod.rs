@@ -37,5 +37,6 @@ pub mod standings;
 mod termination;
 pub(crate) mod terms;
 pub mod tiebreak;
+mod update;
 pub mod verify;
 pub mod withdraw;

@@ -35,6 +35,19 @@ impl Stage {
         None
     }
 
+    /// Returns the places of a stage that fewer than two engines play: those that go on without a game come first.
+    pub(crate) fn places_without_games(
+        &self,
+        standings: &Standings,
+        state: &StageState,
+    ) -> Ranking {
+        if !state.started.level.is_empty() {
+            return self.ranking(standings, state);
+        }
+        let all = state.started.through.iter().chain(&state.started.seats);
+        all.map(|name| vec![name.clone()]).collect()
+    }
+
     /// The ties that organisers may decide now, each by its engines: the one that keeps a stage from being over, or those
     /// that are played on without an end.
     pub(crate) fn ties(&self, state: &StageState) -> Vec<Vec<String>> {

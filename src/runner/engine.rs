@@ -98,9 +98,14 @@ impl Engine {
 
     /// As in the event's files: `Protocol=uci; Threads=1; Hash=64;`.
     pub(crate) fn options_line(&self) -> String {
-        let set = self.options.iter().map(|(name, value)| format!(" {name}={value};"));
-        std::iter::once("Protocol=uci;".to_owned()).chain(set).collect()
+        options_line(&self.options)
     }
+}
+
+/// Options in a line, as a PGN's tags have them.
+pub(crate) fn options_line(options: &[(String, String)]) -> String {
+    let set = options.iter().map(|(name, value)| format!(" {name}={value};"));
+    std::iter::once("Protocol=uci;".to_owned()).chain(set).collect()
 }
 
 /// Bounds on what is no move.

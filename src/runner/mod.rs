@@ -25,7 +25,7 @@ use std::time::Duration;
 
 pub(crate) use affinity::Affinity;
 pub(crate) use dialogue::Dialogue;
-pub(crate) use engine::{Engine, EngineBounds, LostEngine, Missing};
+pub(crate) use engine::{Engine, EngineBounds, LostEngine, Missing, options_line};
 pub(crate) use match_::{Match, MatchGames, Restart, WantedGame};
 pub(crate) use offers::without_chess960;
 

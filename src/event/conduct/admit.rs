@@ -12,6 +12,7 @@ use crate::event::gate::Gate;
 use crate::event::journal::record::{GateReceipt, JournalRecord, Update};
 use crate::event::ledger::Ledger;
 use crate::event::stage::Updates;
+use crate::event::update;
 use crate::model::text::shown;
 use crate::model::verdict::Verdict;
 use crate::runner::Engine;
@@ -30,7 +31,7 @@ impl Conductor<'_> {
         &mut self,
     ) -> Result<ControlFlow<EventOutcome, Vec<Arc<Engine>>>, EventError> {
         let mut judges = Judges::default();
-        let may_update = self.may_update();
+        let may_update = update::may_update(self.config, &self.ledger);
         let mut entrants = Vec::new();
         let mut new = Vec::new();
         for entry in &self.config.entries {
@@ -127,17 +128,6 @@ impl Conductor<'_> {
                 at: now(),
             }),
         })
-    }
-
-    /// The entries that may come with other files now: those that play in the next stage, where it allows that and has not begun.
-    fn may_update(&self) -> Vec<String> {
-        let number = self.ledger.stages.len();
-        let is_between = self.ledger.stages.last().is_some_and(|stage| stage.outcome.is_some());
-        let next = self.config.stages.get(number).filter(|_| is_between);
-        match next.filter(|stage| stage.updates == Updates::Allowed) {
-            Some(_) => draw::drawn(self.config, &self.ledger, number).seats,
-            None => Vec::new(),
-        }
     }
 
     /// Tells of an entry that was changed too soon before which stage it may be updated.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use shakmaty::{Chess, Position};
 
 use super::{Conductor, EventError};
+use crate::event::config::EventConfig;
 use crate::event::format;
 use crate::event::journal::record::FrozenBook;
 use crate::event::recorder::uci;
@@ -145,6 +146,14 @@ impl StageBook {
             further: sums.collect(),
             openings: self.openings.iter().take(stage.openings()).map(opening).collect(),
         }
+    }
+}
+
+impl EventConfig {
+    /// The book of a stage as the journal keeps it; none where it needs none, or cannot be read.
+    pub fn frozen_book(&self, number: usize) -> Option<FrozenBook> {
+        let stage = self.stages.get(number)?;
+        Some(read(stage).ok()??.frozen(stage))
     }
 }
 

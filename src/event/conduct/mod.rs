@@ -388,21 +388,17 @@ impl<'a> Conductor<'a> {
         stage: &Stage,
         number: usize,
     ) -> Result<Option<EventOutcome>, EventError> {
-        let StageStarted { seats, through, level, .. } = self.ledger.stages[number].started.clone();
-        if let [alone] = &seats[..] {
+        let state = &self.ledger.stages[number];
+        if let [alone] = &state.started.seats[..] {
             self.audience.say(&format!("{}: {alone} has nobody to play", stage.name));
         }
-        let order = [through, seats].concat();
-        if order.is_empty() {
+        let standings = stage.standings_of(state);
+        let places = stage.places_without_games(&standings, state);
+        if places.is_empty() {
             return Err(nobody(stage));
         }
-        let mut places: Vec<Vec<String>> = order.into_iter().map(|name| vec![name]).collect();
-        if !level.is_empty() {
-            let standings = stage.standings_of(&self.ledger.stages[number]);
-            places = stage.ranking(&standings, &self.ledger.stages[number]);
-            if let Some(tied) = self.left_open(stage, &standings, &places) {
-                return Ok(Some(tied));
-            }
+        if let Some(tied) = self.left_open(stage, &standings, &places) {
+            return Ok(Some(tied));
         }
         let promoted = places.concat();
         self.keep(JournalRecord::StageFinished(StageFinished::of(number, &places, promoted)))?;

@@ -80,6 +80,13 @@ pub(super) fn read(text: &str) -> Option<JournalLine<'_>> {
     Some(JournalLine { number: number.parse().ok().filter(|_| plain)?, sum, record })
 }
 
+/// True if a record begins as all do, with its kind: readers that want few kinds look at no more of the others.
+pub(super) fn is_plain(record: &str) -> bool {
+    let kind = record.strip_prefix("{\"").and_then(|rest| rest.split_once("\":"));
+    let is_of_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+    kind.is_some_and(|(kind, _)| !kind.is_empty() && kind.bytes().all(is_of_word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +117,16 @@ mod tests {
         let line = JournalLine { number: 3, sum: Sum::Crc(0x0123_abcd), record: "{}" };
         assert_eq!(read(text), Some(line));
         assert_eq!(read(&text.replace("abcd", "ABCD")), None);
+    }
+
+    #[test]
+    fn another_spelling_of_a_record_is_none() {
+        assert!(is_plain(r#"{"game-finished":{"id":"x"}}"#) && is_plain(r#"{"note":{}}"#));
+        for other in
+            [r#"{ "annulled":{}}"#, r#"{"annulled" :{}}"#, r#"{"\u0061nnulled":{}}"#, " {}", "{}"]
+        {
+            assert!(!is_plain(other), "{other}");
+        }
     }
 
     proptest! {

@@ -7,6 +7,7 @@
 //!
 //! Each record carries the sum of all before it ([`RecordChain`]), and the last of them stands for the whole journal.
 
+mod bounds;
 mod chain;
 mod error;
 #[cfg(test)]
@@ -89,6 +90,14 @@ pub trait JournalKind: Serialize + DeserializeOwned {
             None => Err(Self::NO_HEADER.into()),
         }
     }
+
+    /// Checks that what a record tells can be.
+    ///
+    /// # Errors
+    /// Says what of it cannot.
+    fn within_bounds(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// Where a record stands in its file.
@@ -135,6 +144,22 @@ pub(crate) fn first_line(path: &Path) -> Option<Vec<u8>> {
     let mut line = Vec::new();
     BufReader::new(open(path).ok()?.take(LONGEST)).read_until(b'\n', &mut line).ok()?;
     line.ends_with(b"\n").then_some(line)
+}
+
+/// The number of the first lines of a journal that gate4k 0.1 wrote; nothing else has their checksums.
+pub(crate) fn lines_of_0_1(path: &Path) -> u64 {
+    let Ok(file) = open(path) else { return 0 };
+    let mut reader = BufReader::new(file);
+    let (mut lines, mut bytes) = (0, Vec::new());
+    loop {
+        bytes.clear();
+        let read = (&mut reader).take(LONGEST).read_until(b'\n', &mut bytes);
+        let text = bytes.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+        match text.and_then(line::read) {
+            Some(line) if read.is_ok() && matches!(line.sum, line::Sum::Crc(_)) => lines += 1,
+            _ => return lines,
+        }
+    }
 }
 
 /// Opens a journal for reading. A pipe would never end, and a device has no end.
@@ -306,6 +331,9 @@ fn scan<R: JournalKind>(
             }
             Err(what) => return Err(damaged(what)),
         };
+        if at.number > 0 && !line::is_plain(line.record) {
+            return Err(damaged("its record is not spelled as gate4k spells one".into()));
+        }
         if at.number == 0 || wanted(line.record) {
             let record: R = serde_json::from_str(line.record).map_err(|error| match at.number {
                 // The line is whole, by its sums.
@@ -321,6 +349,7 @@ fn scan<R: JournalKind>(
                 let foreign = |what| JournalError::Foreign { path: path_of(), what };
                 record.begins().map_err(foreign)?;
             }
+            record.within_bounds().map_err(|what| damaged(format!("it tells of {what}")))?;
             let place =
                 RecordPlace { line: at.number + 1, offset: at.offset, bytes: length as u64 };
             take(place, record).map_err(damaged)?;
@@ -379,6 +408,10 @@ impl JournalKind for JournalRecord {
             JournalRecord::Header(header) => Some(header.version),
             _ => None,
         }
+    }
+
+    fn within_bounds(&self) -> Result<(), String> {
+        bounds::within(self)
     }
 }
 

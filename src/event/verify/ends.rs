@@ -13,6 +13,7 @@ use crate::game::end::Referee;
 use crate::game::legal;
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::result::GameResult;
+use crate::model::units::whole_micros;
 
 /// Pieces of the largest tables that there are.
 const LARGEST_TABLES: usize = 8;
@@ -170,8 +171,10 @@ impl RecordCheck<'_> {
             _ => {}
         }
         let Some([waited, left]) = game.unanswered else { return };
+        // A move may come late by the margin; of the roundings, the bound may be one off.
+        let allowed = left.saturating_add(whole_micros(self.config.margin));
         if matches!(game.reason, Termination::Time { .. } | Termination::Stall { .. })
-            && waited <= left
+            && (waited < allowed || waited <= left)
         {
             self.wrong(format!("{id} was lost for want of a move with time left"));
         }

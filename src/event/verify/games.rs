@@ -1,20 +1,40 @@
-//! The checks of a game under way: its place in the schedule, its opening, its clocks, and the rulings on its interruptions.
+//! The checks of a game under way: its place in the schedule, its clocks, and the rulings on its interruptions.
 
 use shakmaty::{Chess, Position};
 
 use super::{RecordCheck, ToldGame};
-use crate::event::format::Due;
+use crate::event::config::Trusted;
+use crate::event::format::{Due, Next};
 use crate::event::interrupted::{self, PIECES};
 use crate::event::journal::record::{GameStarted, Interrupted, JournalPly};
 use crate::event::recorder::ResumedGame;
 use crate::game::clock::TimeControl;
 use crate::model::units::whole_micros;
+use crate::runner::options_line;
 
 impl RecordCheck<'_> {
-    /// The game that is due at the place of one that begins.
-    pub(super) fn due(&self, started: &GameStarted) -> Option<Due> {
+    /// The game that is due at the place of one that begins. One that was begun before an engine in it was disqualified goes on.
+    pub(super) fn due(&mut self, started: &GameStarted) -> Option<Due> {
         let (stage, state) = self.stage_at(started.stage)?;
-        stage.due_at(state.started.seats.len(), state.past(), started.place())
+        let (seats, past, place) = (state.started.seats.len(), state.past(), started.place());
+        if stage.crash_limit.is_none() || self.ledger.open.contains_key(&started.id) {
+            return stage.due_at(seats, past, place);
+        }
+        // So many games are given to the runner together: of these one may begin after another has ended.
+        let under_way = self.ledger.under_way(started.stage);
+        if let Next::Play(due) = stage.next_with(state, &under_way) {
+            let together = due.iter().take(self.config.concurrency.get());
+            self.together.extend(together.map(|due| (started.stage, due.at)));
+        }
+        let was_given = self.together.remove(&(started.stage, place));
+        let out = state.disqualified(stage.crash_limit);
+        if let Some(name) =
+            [&started.white, &started.black].into_iter().find(|name| out.contains(*name))
+            && !was_given
+        {
+            self.wrong(format!("{} is played by {name}, which is disqualified", started.id));
+        }
+        stage.due_at(seats, past, place)
     }
 
     /// Checks that a game is the one that is due at its place, in a stage that is not over.
@@ -34,7 +54,10 @@ impl RecordCheck<'_> {
                 started.id, started.time_control
             ));
         }
-        for name in [&started.white, &started.black] {
+        for (name, told) in [&started.white, &started.black].into_iter().zip(&started.options) {
+            if !self.is_of_0_1 && !self.are_options_of(name, told) {
+                self.wrong(format!("{id}: {name} plays with other options than its own: {told}"));
+            }
             if state.has_withdrawn(name) {
                 self.wrong(format!("{} is played by {name}, which is withdrawn", started.id));
             }
@@ -58,29 +81,23 @@ impl RecordCheck<'_> {
         }
     }
 
-    /// Checks that a game has the opening that was drawn for it, and the same as its reverse.
-    pub(super) fn opening(&mut self, started: &GameStarted, due: Option<Due>) {
-        let (Some(pairing), Some(state)) = (due, self.ledger.stages.get(started.stage)) else {
-            return;
+    /// True if an engine is told these options: the event's come first, and then its own. Those of its configuration are in a file
+    /// that may be another by now.
+    fn are_options_of(&self, name: &str, told: &str) -> bool {
+        let Some(entry) = self.config.entries.iter().find(|entry| entry.name == name) else {
+            return true;
         };
-        let (id, opening) = (&started.id, &started.frozen_opening());
-        if let Some(book) = &state.started.book {
-            let drawn = pairing
-                .opening
-                .map_or(Some(""), |index| book.openings.get(index.0).map(String::as_str));
-            // Beyond the openings of the match a tie is played on; that the file was the same is known by its sum.
-            if drawn.is_some_and(|drawn| drawn != opening) {
-                self.wrong(format!("{id} has not the opening that was drawn for it"));
+        let set = options_line(&self.config.options);
+        match &entry.trusted {
+            Some(Trusted { listed: None, options, .. }) => {
+                let mut all = self.config.options.clone();
+                let is_set = |name: &str| {
+                    self.config.options.iter().any(|(set, _)| set.eq_ignore_ascii_case(name))
+                };
+                all.extend(options.iter().filter(|(name, _)| !is_set(name)).cloned());
+                told == options_line(&all)
             }
-        }
-        let mut seats = [pairing.white.0, pairing.black.0];
-        seats.sort_unstable();
-        let at = (started.stage, pairing.pair.0, seats);
-        let (first, game) =
-            self.openings.entry(at).or_insert_with(|| (opening.clone(), id.clone()));
-        if first != opening {
-            let what = format!("{id} and its reverse {game} have different openings");
-            self.wrong(what);
+            _ => told.starts_with(&set),
         }
     }
 

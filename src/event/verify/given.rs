@@ -1,17 +1,24 @@
-//! The checks of what an event is given from outside: entries that passed the gate and fixes of them, the games before the
-//! event, and the openings of a stage.
+//! The checks of what an event is given from outside: entries that passed the gate and fixes of them, and the games before
+//! the event.
 
 use super::RecordCheck;
-use crate::event::conduct::books;
 use crate::event::entrants::TRUSTED;
 use crate::event::fix;
 use crate::event::history;
-use crate::event::journal::record::{Fix, GateReceipt, History, StageStarted};
-use crate::event::stage::Stage;
+use crate::event::journal::record::{Fix, GateReceipt, History};
 use crate::model::verdict::{Status, Verdict};
 
 impl RecordCheck<'_> {
-    /// Checks that an entry was let in by its verdict. Settings that admit one which is undecided may be others since.
+    /// True if the settings, as they were when the last record was written, admit an entry that could not be decided.
+    fn admits_undecided(&self) -> bool {
+        let header = self.ledger.header.as_ref();
+        let settings = header.and_then(|header| header.settings.parse::<toml::Table>().ok());
+        settings.is_some_and(|all| {
+            all.get("admit-undecided").is_some_and(|it| it.as_bool() == Some(true))
+        })
+    }
+
+    /// Checks that an entry was let in by its verdict.
     pub(super) fn receipt(&mut self, receipt: &GateReceipt) {
         let GateReceipt { entry, verdict, findings, .. } = receipt;
         let mut entries = self.config.entries.iter();
@@ -20,6 +27,11 @@ impl RecordCheck<'_> {
         let may_play = is_trusted && verdict == TRUSTED || admits.contains(&verdict.as_str());
         if !may_play {
             self.wrong(format!("{entry} plays, and the gate's verdict on it is {verdict:?}"));
+        }
+        if verdict == Verdict::Undecided.word() && !self.admits_undecided() {
+            self.wrong(format!(
+                "{entry} plays, and the event does not admit one that is undecided"
+            ));
         }
         let failed = findings.iter().find(|(_, status)| *status == Status::Fail.word());
         // A waiver lets a rule stand as it was judged.
@@ -34,6 +46,14 @@ impl RecordCheck<'_> {
         if let Some(why) = fix::refusal(self.config, self.ledger, entry) {
             self.wrong(format!("{entry} could not be fixed (rule 6.3): {why}"));
         }
+        let crashes = self.ledger.crashes().get(entry.as_str()).copied().unwrap_or(0);
+        if crashes != fix.crashes {
+            let told = fix.crashes;
+            self.wrong(format!("{entry} was fixed after {told} crashes, and had {crashes}"));
+        }
+        if fix.receipt.entry != *entry {
+            self.wrong(format!("the receipt of the fixed {entry} is {}'s", fix.receipt.entry));
+        }
         let before = self.ledger.receipts.get(entry).map(|receipt| &receipt.frozen);
         if before != Some(&fix.before) {
             self.wrong(format!("what {entry} was before its fix is not what played"));
@@ -41,12 +61,16 @@ impl RecordCheck<'_> {
         self.receipt(&fix.receipt);
     }
 
-    /// Checks that the games before an event are those of its files. Files that are others by now tell nothing.
+    /// Checks that the games before an event are those of its files. A file that is another by now tells nothing.
     pub(super) fn history(&mut self, told: &History) {
         let there = history::read(&self.config.history).ok().map(|(there, _)| there);
-        let is_other =
-            |there: &History| there.files == told.files && there.meetings != told.meetings;
-        if told.files.len() != self.config.history.len() || there.as_ref().is_some_and(is_other) {
+        let is_wrong = |there: &History| {
+            let mut both = there.files.iter().zip(&told.files);
+            let is_same = both.clone().all(|(there, told)| there.sha256 == told.sha256);
+            both.any(|(there, told)| there.sha256 == told.sha256 && there != told)
+                || is_same && there.meetings != told.meetings
+        };
+        if told.files.len() != self.config.history.len() || there.as_ref().is_some_and(is_wrong) {
             self.wrong("the games before the event are not those of its files".into());
         }
     }
@@ -60,37 +84,4 @@ impl RecordCheck<'_> {
             );
         }
     }
-
-    /// Checks that a stage's openings were frozen, and are those of its book as long as that is the same file.
-    pub(super) fn book(&mut self, started: &StageStarted) {
-        let Some(stage) = self.config.stages.get(started.stage) else { return };
-        let name = &stage.name;
-        let Some(frozen) = &started.book else {
-            if stage.openings() > 0 && self.freezes_books() {
-                self.wrong(format!("{name} begins, and its book was not frozen"));
-            }
-            return;
-        };
-        let Some(there) = read(stage) else { return };
-        let there = there.frozen(stage);
-        let is_same = (&there.sha256, &there.further) == (&frozen.sha256, &frozen.further);
-        let mut both = there.openings.iter().zip(&frozen.openings);
-        if stage.start_seed.is_some() && !is_same {
-            self.wrong(format!("the start positions of {name} are not those that its lot draws"));
-        } else if is_same && both.any(|(there, frozen)| there != frozen) {
-            self.wrong(format!("the openings of {name} are not those of its book"));
-        }
-    }
-
-    /// True if the version that began the event froze books.
-    fn freezes_books(&self) -> bool {
-        let version = self.ledger.header.as_ref().map_or("", |header| header.gate4k.as_str());
-        !version.is_empty() && !version.starts_with("0.1.")
-    }
-}
-
-/// A stage's book as it is now; none where it cannot be read, or is of several files, whose order another version may have
-/// chosen otherwise.
-fn read(stage: &Stage) -> Option<books::StageBook> {
-    books::read(stage).ok().flatten().filter(|book| book.files().len() == 1)
 }

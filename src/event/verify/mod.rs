@@ -4,10 +4,11 @@ mod course;
 mod ends;
 mod games;
 mod given;
+mod openings;
 mod stages;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use shakmaty::Chess;
 
@@ -20,6 +21,9 @@ use super::ledger::{Ledger, StageState};
 use super::stage::Stage;
 use crate::game::tables::Tables;
 use crate::model::game::ending::GameEnding;
+use crate::model::game::listed::RoundGame;
+use crate::model::text::sha256;
+use openings::Openings;
 
 /// The result of a verification.
 #[derive(Clone, Debug, Default)]
@@ -71,9 +75,10 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     let mut found = Verified::default();
     let mut ledger = Ledger::of(config);
     let mut open = ToldGames::new();
-    let mut openings = Openings::new();
+    let (mut openings, mut together) = (Openings::default(), BTreeSet::new());
     let at_hand = TablesAtHand { config, opened: OnceCell::new() };
     let mut is_same_file = true;
+    let lines_of_0_1 = journal::lines_of_0_1(&config.journal);
     let torn = journal::read(&config.journal, &mut |line, mut record| {
         found.records += 1;
         found.moves += usize::from(matches!(record, JournalRecord::Ply(_)));
@@ -82,8 +87,10 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
             config,
             ledger: &ledger,
             openings: &mut openings,
+            together: &mut together,
             tables: &at_hand,
             line,
+            is_of_0_1: line <= lines_of_0_1,
             found: &mut found.wrong,
         };
         // Against the settings of another file each game is wrong.
@@ -118,16 +125,17 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
 /// The games under way by their ids.
 type ToldGames = BTreeMap<String, ToldGame>;
 
-/// The opening of each encounter of a stage, with the first game that had it: stage, double round robin, both engines.
-type Openings = HashMap<(usize, u32, [usize; 2]), (String, String)>;
-
 /// The checks of one record against all before it.
 struct RecordCheck<'a> {
     config: &'a EventConfig,
     ledger: &'a Ledger,
     openings: &'a mut Openings,
+    /// The games of stages with a crash limit that a runner may have been given and that have not begun.
+    together: &'a mut BTreeSet<(usize, RoundGame)>,
     tables: &'a TablesAtHand<'a>,
     line: u64,
+    /// True if gate4k 0.1 wrote the record.
+    is_of_0_1: bool,
     found: &'a mut Vec<String>,
 }
 
@@ -180,8 +188,10 @@ impl<'a> RecordCheck<'a> {
             JournalRecord::Update(update) => self.update(update),
             JournalRecord::EventFinished { winner, shared } => self.winners(winner, shared),
             // What follows from these is asked of the records behind them.
-            JournalRecord::Settings(_)
-            | JournalRecord::EngineKilled(_)
+            JournalRecord::Settings(changed) => {
+                self.settings(&changed.settings, &changed.settings_sha256);
+            }
+            JournalRecord::EngineKilled(_)
             | JournalRecord::Paused { .. }
             | JournalRecord::Note { .. } => {}
         }
@@ -193,6 +203,18 @@ impl<'a> RecordCheck<'a> {
             self.wrong(format!("{OTHER_FILE}; {NOT_COMPARED}"));
         } else if header.previous != self.config.previous {
             self.wrong("the journals of the events before are not those it was begun with".into());
+        }
+        if header.event != self.config.event {
+            let (due, told) = (&self.config.event, &header.event);
+            self.wrong(format!("it is the journal of {told}, and the event is called {due}"));
+        }
+        self.settings(&header.settings, &header.settings_sha256);
+    }
+
+    /// Checks that settings have the sum that is told of them.
+    fn settings(&mut self, settings: &str, told: &str) {
+        if sha256(settings) != told {
+            self.wrong("the settings have another SHA-256 than is told of them".into());
         }
     }
 

@@ -1,8 +1,6 @@
 //! The checks of a stage: those who enter it, leave it and have a bye in it, its ties, its order and its
 //! end, which may be the event's.
 
-use std::collections::BTreeSet;
-
 use super::RecordCheck;
 use crate::event::annulment::{self, KnownGame};
 use crate::event::draw;
@@ -11,7 +9,9 @@ use crate::event::journal::record::{
     Annulled, Bye, StageFinished, StageStarted, TieDecision, Update, Withdrawn,
 };
 use crate::event::ratings::EventRatings;
+use crate::event::recorder::ResumedGame;
 use crate::event::stage::{StageFormat, Updates};
+use crate::event::update;
 use crate::event::withdraw;
 use crate::model::words::{all, counted};
 
@@ -37,6 +37,10 @@ impl RecordCheck<'_> {
         if let Some(open) = before.next().map(|state| state.started.name.clone()) {
             self.wrong(format!("{} begins, and {open} is not over", started.name));
         }
+        let name = self.config.stage_name(started.stage);
+        if started.name != name {
+            self.wrong(format!("{} begins, and the stage there is called {name}", started.name));
+        }
         let due = draw::drawn(self.config, self.ledger, started.stage);
         if (&due.seats, &due.through, &due.level)
             != (&started.seats, &started.through, &started.level)
@@ -48,13 +52,26 @@ impl RecordCheck<'_> {
         }
     }
 
-    /// Checks that an update came before a stage that allows it.
+    /// Checks that an update was taken where one is, and of what played before.
     pub(super) fn update(&mut self, update: &Update) {
+        let Update { entry, before, receipt, .. } = update;
         let stage = self.config.stages.get(update.stage);
         if stage.is_none_or(|stage| stage.updates == Updates::Forbidden) {
-            self.wrong(format!("{} was updated before a stage that forbids it", update.entry));
+            self.wrong(format!("{entry} was updated before a stage that forbids it"));
+        } else if !update::may_update(self.config, self.ledger).contains(entry)
+            || self.ledger.withdrawal(entry).is_some()
+        {
+            self.wrong(format!(
+                "{entry} was updated, and does not play in the next stage, or the one before was not over"
+            ));
         }
-        self.receipt(&update.receipt);
+        if self.ledger.receipts.get(entry).map(|receipt| &receipt.frozen) != Some(before) {
+            self.wrong(format!("what {entry} was before its update is not what played"));
+        }
+        if receipt.entry != *entry {
+            self.wrong(format!("the receipt of the updated {entry} is {}'s", receipt.entry));
+        }
+        self.receipt(receipt);
     }
 
     /// Checks that an event ends once, after its last stage, and that its winners are those of it.
@@ -75,6 +92,14 @@ impl RecordCheck<'_> {
     /// Checks that a withdrawal was allowed, and has the consequences that its stage's format gives it.
     pub(super) fn withdrawal(&mut self, withdrawn: &Withdrawn) {
         let Withdrawn { engine, reason, at, .. } = withdrawn;
+        let ledger = self.ledger;
+        for game in withdrawn.broken_off.iter().filter_map(|id| ledger.open.get(id)) {
+            let broken = ResumedGame::replay(game, self.config);
+            if let Some(ending) = broken.ok().and_then(|broken| broken.ending) {
+                let (id, details) = (&game.started.id, ending.details());
+                self.wrong(format!("{id} was broken off after its end: {details}"));
+            }
+        }
         match withdraw::withdrawal(self.config, self.ledger, engine) {
             Err(why) => self.wrong(format!("{engine} could not be withdrawn: {why}")),
             Ok(due) => {
@@ -102,22 +127,16 @@ impl RecordCheck<'_> {
         }
     }
 
-    /// Checks that a decision is on a tie: of a stage whose games are played on a place that its engines share, of another
-    /// on games that were played on without an end.
+    /// Checks that a decision is on a tie that the organisers decide, and tells each of its engines once.
     pub(super) fn decision(&mut self, decision: &TieDecision) {
         let Some((stage, state)) = self.stage_at(decision.stage) else { return };
-        let ties = match &state.outcome {
-            Some(_) => Vec::new(),
-            None if stage.is_played(state) => {
-                let standings = stage.standings_of(state);
-                let mut places = stage.ranking(&standings, state);
-                places.retain(|place| place.len() > 1);
-                places
-            }
-            None => stage.endless(state),
+        let sorted = |names: &[String]| {
+            let mut names = names.to_vec();
+            names.sort_unstable();
+            names
         };
-        let order: BTreeSet<&String> = decision.order.iter().collect();
-        if !ties.iter().any(|tied| tied.iter().collect::<BTreeSet<_>>() == order) {
+        let order = sorted(&decision.order);
+        if !stage.ties(state).iter().any(|tied| sorted(tied) == order) {
             let names = all(&decision.order);
             self.wrong(format!(
                 "{} was decided between {names}, where they were not tied",
@@ -148,28 +167,30 @@ impl RecordCheck<'_> {
             self.wrong(format!("{} was under way when {} ended", game.started.id, stage.name));
         }
         let standings = stage.standings_of(state);
-        let ranking = stage.ranking(&standings, state);
         let seats = &state.started.seats;
-        if seats.len() < 2 {
+        let ranking = match seats.len() {
+            0 | 1 => stage.places_without_games(&standings, state),
+            _ => stage.ranking(&standings, state),
+        };
+        let promoted = match seats.len() {
             // All others were disqualified before it, or no place was tied.
-            let mut due = [&state.started.through[..], seats].concat();
-            if !state.started.level.is_empty() && stage.open_tie(&standings, &ranking).is_none() {
-                due = ranking.concat();
-            }
-            if outcome.order != due || outcome.promoted != due {
-                self.wrong(format!("{} was won by somebody who was not in it", stage.name));
-            }
-            return;
+            0 | 1 => ranking.concat(),
+            _ => stage.promoted(&standings, &ranking),
+        };
+        let mut due = StageFinished::of(outcome.stage, &ranking, promoted);
+        if self.is_of_0_1 && outcome.shared.is_empty() {
+            // It told no shared places.
+            due.shared.clear();
         }
-        let due = StageFinished::of(outcome.stage, &ranking, outcome.promoted.clone());
-        // Journals before 0.2 tell no shared places.
-        let shares = outcome.shared.is_empty() || outcome.shared == due.shared;
         let is_open = stage.open_tie(&standings, &ranking).is_some();
-        if outcome.order != due.order || !shares || is_open {
+        if (&outcome.order, &outcome.shared) != (&due.order, &due.shared) || is_open {
             self.wrong(format!("the order of {} does not follow from its games", stage.name));
         }
-        if stage.promoted(&standings, &ranking) != outcome.promoted {
+        if outcome.promoted != due.promoted {
             self.wrong(format!("{} promotes others than its first", stage.name));
+        }
+        if seats.len() < 2 {
+            return;
         }
         // Games of engines that were disqualified are played no more.
         match stage.next(seats.len(), &stage.past_of(state)) {

@@ -393,6 +393,56 @@ fn a_game_ends_as_it_began_and_is_struck_out_once_and_at_its_place() {
     );
 }
 
+fn a_move_that_comes_within_the_margin_loses_nothing() {
+    let event = Event::with(&[("A", "elf"), ("B", "elf32")], "5+0.1", "margin = \"200ms\"\n", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    let late = GameEnding::win(Color::Black, Termination::Time { over: None });
+    past.ended(1, "A", "B", "e2e4 e7e5", late);
+    drop(past);
+    let mut right = records(&event);
+    let waited = |records: &mut [Value], late: u64| {
+        for game in of(records, "game-finished", FIRST) {
+            game["unanswered"] = json!([BASE + late, BASE]);
+        }
+    };
+    waited(&mut right, 200_100);
+    let words = "was lost for want of a move with time left";
+    found(&event, &right, &[(&|records| waited(records, 100), words)]);
+}
+
+fn no_game_is_broken_off_that_had_ended_and_none_begins_of_an_engine_that_is_out() {
+    let entries = [("A", "elf"), ("B", "elf32"), ("C", "elf")];
+    let event = Event::with(&entries, "5+0.1", "crash-limit = 2\n", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B", "C"]);
+    let crash = |winner| GameEnding::win(winner, Termination::Crash { exit: None });
+    past.ended(1, "B", "C", "e2e4 e7e5", crash(Color::Black));
+    past.ended(2, "A", "B", "e2e4 e7e5 g1f3", crash(Color::White));
+    past.ended(4, "C", "B", "e2e4 e7e5 g1f3", crash(Color::White));
+    drop(past);
+    let (code, told) = event.ask(&["event", "verify"]);
+    assert!(code == 1 && told.contains("is played by B, which is disqualified"), "{told}");
+
+    let event = Event::new(&entries, "5+0.1", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B", "C"]);
+    past.ended(1, "B", "C", "e2e4 e7e5", crash(Color::Black));
+    past.game(2, "A", "B", WHITE_MATES);
+    drop(past);
+    let mut right = records(&event);
+    right.push(json!({ "withdrawn": {
+        "engine": "B", "stage": 0, "round": 3, "played": "annulled", "reason": "x", "at": ""
+    } }));
+    let second = "small/pool/2.1/a/b";
+    let broken_off = |records: &mut Vec<Value>| {
+        records.retain(|record| record["game-finished"]["id"] != second);
+        let last = records.last_mut().unwrap();
+        last["withdrawn"]["broken-off"] = json!([second]);
+    };
+    found(&event, &right, &[(&broken_off, "was broken off after its end: White mates")]);
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick ends_by_evaluations_are_adjudicated_again,
@@ -401,5 +451,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick a_side_forfeits_only_where_it_was_to_move_and_its_move_is_not_legal,
         quick a_game_ends_as_it_began_and_is_struck_out_once_and_at_its_place,
         quick a_stage_with_a_crash_limit_is_played_to_its_end,
+        quick a_move_that_comes_within_the_margin_loses_nothing,
+        quick no_game_is_broken_off_that_had_ended_and_none_begins_of_an_engine_that_is_out,
     ]
 }

@@ -184,6 +184,14 @@ fn decisions_moves_and_entries_that_the_rules_do_not_take_are_found() {
                 },
                 "the games before the event are not those of its files",
             ),
+            (
+                &|records| {
+                    let history = records.iter_mut().find(is("history")).unwrap();
+                    history["history"]["files"][0]["games"] = json!(7);
+                    history["history"]["meetings"] = json!([]);
+                },
+                "the games before the event are not those of its files",
+            ),
         ],
     );
 }
@@ -260,11 +268,200 @@ fn round_of(id: &str) -> u32 {
     place.split_once('.').unwrap().0.parse().unwrap()
 }
 
+fn what_a_stage_and_its_games_begin_with_is_compared() {
+    let event = pool_and_final("");
+    event.finish();
+    let right = records(&event);
+    let begin = at(&right, "stage-started", 0);
+    let game = at(&right, "game-started", 0);
+    let receipt = right.iter().position(|record| record.get("receipt").is_some()).unwrap();
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 1";
+    let without_book = |records: &mut Vec<Value>| {
+        records[begin]["stage-started"].as_object_mut().unwrap().remove("book");
+    };
+    found(
+        &event,
+        &right,
+        &[
+            (&|records| records[0]["header"]["event"] = json!("X"), "the event is called Other"),
+            (
+                &|records| records[begin]["stage-started"]["name"] = json!("Open"),
+                "Open begins, and the stage there is called Pool",
+            ),
+            (
+                &|records| records[begin]["stage-started"]["book"]["openings"] = json!([]),
+                "Pool needs 1 openings of its book, and 0 were frozen",
+            ),
+            (
+                &|records| {
+                    records[0]["header"]["gate4k"] = json!("0.1.0");
+                    without_book(records);
+                },
+                "Pool begins, and its book was not frozen",
+            ),
+            (
+                &|records| {
+                    records[0]["header"]["gate4k"] = json!("");
+                    without_book(records);
+                },
+                "Pool begins, and its book was not frozen",
+            ),
+            (
+                &|records| records[game]["game-started"]["start"] = json!(start),
+                "has not the opening that was drawn for it",
+            ),
+            (
+                &|records| {
+                    let names = json!({ "eco": "A00" });
+                    records[game]["game-started"]["opening-names"] = names;
+                },
+                "has other names than its book gives it",
+            ),
+            (
+                &|records| {
+                    let options = "Protocol=uci; Threads=512;";
+                    records[game]["game-started"]["options"][0] = json!(options);
+                },
+                "plays with other options than its own",
+            ),
+            (
+                &|records| records[receipt]["receipt"]["verdict"] = json!("undecided"),
+                "the event does not admit one that is undecided",
+            ),
+        ],
+    );
+}
+
+fn a_stage_without_a_book_has_no_openings() {
+    let stage = stage("Pool", "double-round-robins = 1", "ties = \"4k\"");
+    let bookless = stage.replace("book = \"book.txt\"", "book-policy = \"none\"");
+    let event = event_of(3, "", &bookless);
+    event.finish();
+    let right = records(&event);
+    let game = at(&right, "game-started", 0);
+    found(
+        &event,
+        &right,
+        &[(
+            &|records| records[game]["game-started"]["opening"] = json!("a2a3"),
+            "has not the opening that was drawn for it",
+        )],
+    );
+}
+
+/// Openings behind those of the match, for which it is played on.
+fn the_openings_of_a_tie_that_is_played_on_are_those_of_the_book() {
+    // The first pair is level: White makes an illegal move in both games.
+    let format = "match = { pairs = 1, then = [{ pairs = 1, until = \"decisive\" }] }";
+    let engines = [engine(1, &["illegal@8"]), engine(2, &["illegal@8"])].concat();
+    let event = event(&engines, "", &stage("Match", format, ""));
+    // It is level for ever.
+    let (_, told) = event.ask(&["event", "run", "--quiet"]);
+    let right = records(&event);
+    let third = right.iter().position(|record| record["game-started"]["round"] == 3);
+    let third = third.unwrap_or_else(|| panic!("{told}"));
+    found(
+        &event,
+        &right,
+        &[(
+            &|records| records[third]["game-started"]["opening"] = json!("h2h4 h7h5"),
+            "/3.1/e1/e2 has not the opening that was drawn for it",
+        )],
+    );
+}
+
+fn places_that_are_shared_and_ties_that_are_decided_are_compared() {
+    // White loses each game, so all are level.
+    let pool = |ties: &str| stage("Pool", "round-robin = { doubles = 1 }", ties);
+    let event = event_with(&[8; 3], 0, &pool("ties = [\"wins\", \"shared\"]"));
+    event.finish();
+    let right = records(&event);
+    let end = at(&right, "stage-finished", 0);
+    let decided = |records: &mut Vec<Value>, order: &[&str]| {
+        let decision = json!({ "stage": 0, "order": order, "reason": "x", "at": "" });
+        records.insert(end, json!({ "decision": decision }));
+    };
+    found(
+        &event,
+        &right,
+        &[
+            (
+                &|records| {
+                    let outcome = records[end]["stage-finished"].as_object_mut().unwrap();
+                    outcome.remove("shared").expect("a place that is shared");
+                },
+                "the order of Pool does not follow from its games",
+            ),
+            (&|records| decided(records, &["E2", "E1", "E3"]), "where they were not tied"),
+        ],
+    );
+
+    let event = event_with(&[8; 3], 0, &pool("ties = [\"wins\"]"));
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert_eq!(code, 4, "{told}");
+    let order = ["event", "decide", "--order", "E2,E1,E3", "--reason", "a coin"];
+    let (code, told) = event.ask(&order);
+    assert_eq!(code, 0, "{told}");
+    event.finish();
+    let right = records(&event);
+    let decision = at(&right, "decision", 0);
+    found(
+        &event,
+        &right,
+        &[(
+            &|records| {
+                records[decision]["decision"]["order"] = json!(["E2", "E2", "E1", "E3"]);
+            },
+            "where they were not tied",
+        )],
+    );
+}
+
+fn an_update_is_of_an_engine_of_the_next_stage_between_stages() {
+    let stages = stage("Pool", "double-round-robins = 1", "ties = \"4k\"\npromote = 2")
+        + &stage("Final", "pairs = 1", "ties = \"4k\"\nupdates = true");
+    let event = event_of(3, "", &stages);
+    // Between the stages it waits for updates.
+    event.ask(&["event", "run", "--quiet"]);
+    event.finish();
+    let right = records(&event);
+    let (end, begin) = (at(&right, "stage-finished", 0), at(&right, "stage-started", 1));
+    let updated = |records: &mut Vec<Value>, at: usize, entry: &str, before: Option<&str>| {
+        let mut receipts = records.iter().map(|record| &record["receipt"]);
+        let receipt = receipts.find(|receipt| receipt["entry"] == entry).unwrap().clone();
+        let mut frozen = receipt["frozen"].clone();
+        if let Some(before) = before {
+            frozen["file"] = json!(before);
+        }
+        let update = json!({
+            "entry": entry, "stage": 1, "before": frozen, "receipt": receipt, "at": ""
+        });
+        records.insert(at, json!({ "update": update }));
+    };
+    found(
+        &event,
+        &right,
+        &[
+            (&|records| updated(records, end, "E1", None), "or the one before was not over"),
+            (&|records| updated(records, begin, "E3", None), "does not play in the next stage"),
+            (
+                &|records| updated(records, begin, "E1", Some("00")),
+                "what E1 was before its update is not what played",
+            ),
+        ],
+    );
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow games_that_are_not_due_and_stages_that_were_left_out_are_found,
         slow decisions_moves_and_entries_that_the_rules_do_not_take_are_found,
         slow start_positions_are_those_of_the_lot,
         slow half_of_a_pair_that_decides_is_not_struck_out,
+        slow what_a_stage_and_its_games_begin_with_is_compared,
+        slow a_stage_without_a_book_has_no_openings,
+        slow the_openings_of_a_tie_that_is_played_on_are_those_of_the_book,
+        slow places_that_are_shared_and_ties_that_are_decided_are_compared,
+        slow an_update_is_of_an_engine_of_the_next_stage_between_stages,
     ]
 }

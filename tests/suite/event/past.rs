@@ -79,6 +79,7 @@ impl Past {
             stage,
             name,
             seats,
+            book: self.config.frozen_book(stage),
             ..StageStarted::default()
         }));
     }
@@ -135,7 +136,7 @@ impl Past {
             opening_names: None,
             time_control: self.config.terms.control.to_string(),
             sha256: [sum(white), sum(black)],
-            options: [String::new(), String::new()],
+            options: ["Protocol=uci;"; 2].map(str::to_owned),
             clocks: [base, base],
             at: self.at.into(),
         };
