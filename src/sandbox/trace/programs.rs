@@ -19,6 +19,7 @@ use crate::sandbox::trace::calls::{PendingCall, StarterCode, message};
 use crate::sandbox::trace::own_rules;
 use crate::sandbox::trace::record::{
     ExecIdentity, FEW_PRODUCTS, MOST_DENIALS, MOST_EXECS, MOST_PRODUCTS, MOST_TOLD_APART, RawExec,
+    bytes_of,
 };
 use crate::sandbox::trace::tracee;
 use crate::sandbox::trace::tracer::Tracer;
@@ -34,15 +35,6 @@ fn escaped(words: &[Vec<u8>]) -> Vec<String> {
     /// As long as a path can be.
     const MOST_OF_A_WORD: usize = 4_096;
     words.iter().map(|word| escape(word, MOST_OF_A_WORD)).collect()
-}
-
-/// About as many bytes as a program's start takes in the record, where its libraries stand twice.
-fn bytes_of(seen: &SeenProgram) -> usize {
-    let real = seen.real.as_ref().map_or(0, |path| path.as_os_str().len());
-    let words: usize = seen.argv.iter().chain(&seen.reader_argv).map(|word| word.len() + 24).sum();
-    let libraries: usize =
-        seen.starter_libraries.iter().map(|path| path.as_os_str().len() + 24).sum();
-    300 + seen.asked.as_os_str().len() + real + words + 2 * libraries
 }
 
 /// A file that a process runs or has mapped.

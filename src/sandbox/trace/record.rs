@@ -63,6 +63,15 @@ impl RecordRoom {
     }
 }
 
+/// About as many bytes as a program's start takes in the record, where its libraries stand twice.
+pub(in crate::sandbox) fn bytes_of(seen: &SeenProgram) -> usize {
+    let real = seen.real.as_ref().map_or(0, |path| path.as_os_str().len());
+    let words: usize = seen.argv.iter().chain(&seen.reader_argv).map(|word| word.len() + 24).sum();
+    let libraries: usize =
+        seen.starter_libraries.iter().map(|path| path.as_os_str().len() + 24).sum();
+    300 + seen.asked.as_os_str().len() + real + words + 2 * libraries
+}
+
 /// The program that made each path. Paths are as long as the entry wants; of each a hash is kept, by keys that no entry knows.
 #[derive(Debug, Default)]
 pub(in crate::sandbox) struct MakersOfPaths {
