@@ -6,8 +6,8 @@
 //! processor by itself, and what is left of a difference must not tell.
 //!
 //! Each of these pages that is mapped is a minor fault (one for each 64 KiB), which getrusage and `/proc/self/stat` count: mark less faults was the
-//! supervisor's memory again. So the faults are raised as well, to a number that all starts share and some more by chance, in steps that take as
-//! long as those before.
+//! supervisor's memory again. So the faults are raised as well, to a number that all starts share and some more by chance: the first page is
+//! let go and read again, as often as it takes.
 
 use std::ptr;
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ use libc::c_void;
 const HEIGHT: usize = 16 << 20;
 /// At most so much more is added by chance.
 const CHANCE: usize = HEIGHT / 4;
-/// The largest page of any processor that is known here, and as much as the kernel maps at one fault.
+/// The largest page of any processor that is known here.
 const LARGEST_PAGE: usize = 64 << 10;
 /// The number of minor faults, more than any start has by itself (up to 330 were seen); one that has more is raised to the next multiple.
 const FAULTS: usize = 512;
@@ -58,7 +58,7 @@ pub(super) fn raise() {
     for _ in 0..FAULTS - faults % FAULTS + chance(FAULTS_BY_CHANCE) {
         // SAFETY: as above; of these pages nothing is ever written, and whoever reads them gets them again.
         unsafe {
-            libc::madvise(*start as *mut c_void, LARGEST_PAGE, libc::MADV_DONTNEED);
+            libc::madvise(*start as *mut c_void, 1, libc::MADV_DONTNEED);
             ptr::read_volatile(*start as *const u8);
         }
     }
