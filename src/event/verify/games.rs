@@ -21,9 +21,12 @@ impl RecordCheck<'_> {
             return stage.due_at(seats, past, place);
         }
         // So many games are given to the runner together: of these one may begin after another has ended.
+        let at_a_time = self.config.concurrency.get();
         let under_way = self.ledger.under_way(started.stage);
-        if let Next::Play(due) = stage.next_with(state, &under_way) {
-            let together = due.iter().take(self.config.concurrency.get());
+        if at_a_time > 1
+            && let Next::Play(due) = stage.next_with(state, &under_way)
+        {
+            let together = due.iter().take(at_a_time);
             self.together.extend(together.map(|due| (started.stage, due.at)));
         }
         let was_given = self.together.remove(&(started.stage, place));
