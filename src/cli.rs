@@ -208,13 +208,13 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory_limit_of)]
     pub(crate) memory_limit: Option<Bytes>,
     /// From exec to the first readyok (rule 7.4); 60s if nothing says otherwise
-    #[arg(long, value_name = "TIME", value_parser = value::duration)]
+    #[arg(long, value_name = "TIME", value_parser = value::limit)]
     pub(crate) startup_limit: Option<Duration>,
     /// How long a move may take beyond its clock before it counts as no answer; 20s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     pub(crate) answer_limit: Option<Duration>,
     /// How long after quit the engine itself may take to end; 5s if nothing says otherwise
-    #[arg(long, value_name = "TIME", value_parser = value::duration)]
+    #[arg(long, value_name = "TIME", value_parser = value::limit)]
     pub(crate) quit_limit: Option<Duration>,
     /// How long after quit other processes may still clean up; 10s if nothing says otherwise
     #[arg(long, value_name = "TIME", value_parser = value::duration)]

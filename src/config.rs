@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
@@ -99,11 +100,11 @@ struct RawSettings {
     memory_limit: Option<Spanned<toml::Value>>,
     cache: Option<bool>,
     jobs: Option<NonZeroUsize>,
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "limit")]
     startup_limit: Option<Duration>,
     #[serde(default, deserialize_with = "time")]
     answer_limit: Option<Duration>,
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "limit")]
     quit_limit: Option<Duration>,
     #[serde(default, deserialize_with = "time")]
     grace: Option<Duration>,
@@ -282,6 +283,16 @@ fn games_words<S: Serializer>(games: &GamesWanted, serializer: S) -> Result<S::O
 
 fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
     from_words(from).map(Some)
+}
+
+/// A limit of no time at all, which nothing keeps, is a mistake.
+fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    match from_words(from)? {
+        Duration::ZERO => {
+            Err(D::Error::custom("write a time that is longer than zero, such as \"60s\""))
+        }
+        limit => Ok(Some(limit)),
+    }
 }
 
 fn as_words<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -7,6 +7,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::model::text::shown;
+
 /// The names of texts that repositories keep beside their entries, without regard to case.
 const TEXTS: [&str; 6] = ["readme", "license", "licence", "copying", "contributing", "changelog"];
 /// The endings of such texts.
@@ -21,6 +23,34 @@ pub(crate) fn entries(path: &Path) -> Vec<PathBuf> {
         return vec![path.to_owned()];
     }
     folders.into_iter().map(|item| path.join(&item.name)).collect()
+}
+
+/// A word on a directory whose entries may not be those that somebody has in mind: one entry for a file beside several
+/// folders, or folders with a text beside them that is about nothing known. `taken` are the entries of all paths.
+pub(crate) fn remark(path: &Path, taken: &[PathBuf]) -> Option<String> {
+    let items = items(path)?;
+    let (folders, others): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.is_folder);
+    if folders.len() < 2 {
+        return None;
+    }
+    let name = |item: &Item| shown(Path::new(&item.name));
+    let path_words = shown(path);
+    if taken.iter().any(|one| one == path) {
+        let beside = name(others.iter().find(|item| !item.is_text())?);
+        return Some(format!(
+            "{path_words} is taken for one entry, since {beside} lies beside its {} folders; to have each of them judged, name \
+             them, or move {beside} into a folder of its own",
+            folders.len()
+        ));
+    }
+    let is_passed_over = |item: &&&Item| {
+        let words = item.name.to_string_lossy().to_lowercase();
+        let stem = words.split('.').next().unwrap_or_default();
+        let is_known = TEXTS.contains(&stem) || !words.ends_with(".txt");
+        !is_known && !taken.contains(&path.join(&item.name))
+    };
+    let stray = others.iter().find(is_passed_over)?;
+    Some(format!("{} in {path_words} is passed over, as a text beside the entries", name(stray)))
 }
 
 /// The entries in a directory that is known to hold nothing else: every file and every directory, but for
@@ -141,6 +171,28 @@ mod tests {
         assert_eq!(entries(top.path()), all);
         fs::remove_dir(odd).unwrap();
         assert_eq!(members(top.path()).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_may_have_been_meant_otherwise_is_told() {
+        let told = |names: &[&str]| {
+            let top = tree(names);
+            remark(top.path(), &entries(top.path()))
+        };
+        let loose = told(&["a/engine", "b/engine", "solo"]).unwrap();
+        assert!(loose.contains("for one entry, since solo lies beside its 2 folders"), "{loose}");
+        let stray = told(&["a/engine", "b/engine", "stray.txt", "README.txt"]).unwrap();
+        assert!(stray.starts_with("stray.txt in "), "{stray}");
+        for plain in [
+            &["a/engine", "b/engine", "README.md", "notes.md", "licence.txt"][..],
+            &["engine", "data/net"],
+            &["engine", "engines.json"],
+        ] {
+            assert_eq!(told(plain), None);
+        }
+        // A directory that is said to hold entries holds files too.
+        let top = tree(&["a/engine", "b/engine", "solo"]);
+        assert_eq!(remark(top.path(), &all_members(top.path()).unwrap()), None);
     }
 
     #[test]

@@ -67,13 +67,13 @@ pub(crate) struct MatchArgs {
     #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "0s")]
     pub(crate) margin: Duration,
     /// How long a move without a clock may take before it counts as no answer
-    #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "60s")]
+    #[arg(long, value_name = "TIME", value_parser = super::value::limit, default_value = "60s")]
     pub(crate) answer_limit: Duration,
     /// From an engine's start to its first readyok (rule 7.4)
-    #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "60s")]
+    #[arg(long, value_name = "TIME", value_parser = super::value::limit, default_value = "60s")]
     pub(crate) startup_limit: Duration,
     /// How long after quit an engine may take to end
-    #[arg(long, value_name = "TIME", value_parser = super::value::duration, default_value = "2s")]
+    #[arg(long, value_name = "TIME", value_parser = super::value::limit, default_value = "2s")]
     pub(crate) quit_limit: Duration,
     /// How much memory an engine and all it starts may really use, where it has no memory= of its own:
     /// 512M, 2G; an engine that uses more is killed. Address space is never limited

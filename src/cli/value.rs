@@ -16,6 +16,17 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     })
 }
 
+/// A time with its unit that is longer than none.
+///
+/// # Errors
+/// As [`duration`], and where it is zero.
+pub(crate) fn limit(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("write a time that is longer than zero, such as 60s".to_owned()),
+        limit => Ok(limit),
+    }
+}
+
 /// A whole number that may be zero.
 ///
 /// # Errors
@@ -65,6 +76,11 @@ mod tests {
         for text in ["abc", "90", "", "-1s"] {
             assert!(duration(text).unwrap_err().contains("90s"), "{text}");
         }
+        assert_eq!(limit("500ms"), Ok(Duration::from_millis(500)));
+        for text in ["0s", "0ms", "0"] {
+            assert!(limit(text).is_err(), "{text}");
+        }
+        assert!(limit("0s").unwrap_err().contains("longer than zero"));
         assert_eq!(count::<NonZeroUsize>("3").unwrap().get(), 3);
         for text in ["0", "-1", "x", ""] {
             assert!(count::<NonZeroUsize>(text).unwrap_err().contains("from 1 up"), "{text}");

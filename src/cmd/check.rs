@@ -96,6 +96,9 @@ fn once(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         for entry in &choice.entries {
             writeln!(out, "{}", shown(entry))?;
         }
+        if !args.quiet {
+            choice.notes.iter().for_each(|line| note(line));
+        }
         return Ok(Exit::Success);
     }
     files_apart(args, &choice).map_err(EarlyEnd::usage)?;

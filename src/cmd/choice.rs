@@ -70,6 +70,8 @@ impl CheckChoice {
         if named.is_empty() && config.entries.is_empty() && !args.dump_config {
             anyhow::bail!(NO_ENTRY);
         }
+        let remarks = args.entry.entries.iter().map(|path| behind_a_link(path));
+        notes.extend(remarks.filter_map(|path| discover::remark(&path, &named)));
         let many = named.len() > 1 || args.entry.entries != named || branch.is_some();
         let entries = match &branch {
             None => named,

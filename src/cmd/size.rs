@@ -146,6 +146,7 @@ mod tests {
                 sha256: String::new(),
                 format: String::new(),
                 step: None,
+                problem: None,
                 verdict: Verdict::Accepted,
                 size: SizeFigures {
                     file: Bytes(size),

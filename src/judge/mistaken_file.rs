@@ -13,6 +13,7 @@ use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status, WAIVED};
 use crate::pack::language::{Language, is_javascript};
 use crate::submission::Submission;
+use crate::submission::shebang::{self, FirstLine};
 
 /// Files of more bytes are no sources that were handed in by mistake.
 const LOOKED_AT: Bytes = Bytes(1 << 20);
@@ -23,6 +24,7 @@ enum Mistaken {
     Source(Language),
     Text(TextKind),
     ByteOrderMark,
+    LongFirstLine,
     Utf16(Utf16),
 }
 
@@ -72,7 +74,9 @@ pub(super) fn keep_only_the_mistake(
     });
     let mistaken = mistaken(submission).filter(|mistaken| {
         let acted = || execs.iter().any(|exec| is_of_its_words(exec, &submission.bytes));
-        !(matches!(mistaken, Mistaken::Source(_) | Mistaken::Text(_)) && acted())
+        let by_shell =
+            matches!(mistaken, Mistaken::Source(_) | Mistaken::Text(_) | Mistaken::LongFirstLine);
+        !(by_shell && acted())
     });
     if let Some(mistaken) = mistaken {
         let Some(format) = findings.iter_mut().find(|one| one.rule == RuleId::Format) else {
@@ -173,6 +177,10 @@ impl Mistaken {
             Mistaken::ByteOrderMark => {
                 "it begins with a byte order mark (EF BB BF), so its first line is not read"
             }
+            Mistaken::LongFirstLine => {
+                "its first line names an interpreter that is cut off after 256 bytes, so the kernel does not start it, and a shell \
+                 reads it in its place"
+            }
             Mistaken::Utf16(_) => "text in UTF-16, which neither the kernel nor a shell reads",
         }
     }
@@ -217,6 +225,9 @@ impl Mistaken {
             Mistaken::ByteOrderMark => {
                 through("remove its first 3 bytes (UTF-8 without BOM)", "tail -c +4")
             }
+            Mistaken::LongFirstLine => {
+                "write a first line of 255 bytes at most, with the interpreter's plain path".to_owned()
+            }
             Mistaken::Utf16(order) => {
                 let from = match order {
                     Utf16::Marked => "UTF-16",
@@ -239,6 +250,9 @@ fn look(bytes: &[u8], path: &Path) -> Option<Mistaken> {
     }
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Some(Mistaken::Utf16(Utf16::Marked));
+    }
+    if matches!(shebang::parse(bytes), FirstLine::Refused(why) if why == shebang::CUT_OFF) {
+        return Some(Mistaken::LongFirstLine);
     }
     let wide = |at: usize| {
         bytes.len() >= 8 && bytes.iter().take(64).skip(at).step_by(2).all(|byte| *byte == 0)
@@ -312,6 +326,8 @@ mod tests {
             ("x.c", "whatever", source(Language::C)),
             ("engine", "/* chess */\nint main() {}", source(Language::C)),
             ("engine", "\u{feff}#!/bin/sh", Some(Mistaken::ByteOrderMark)),
+            ("engine", &*format!("#!/{}", "x".repeat(300)), Some(Mistaken::LongFirstLine)),
+            ("engine", &*format!("#!/bin/sh {}", "x".repeat(300)), None),
             ("engine", "tail -n+2 $0|cc -xc -\nint main(){}", None),
             ("engine.py", "#!/usr/bin/python3\nimport sys", None),
             ("engine", "#!/usr/bin/perl\nuse strict;", None),

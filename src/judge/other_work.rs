@@ -100,7 +100,13 @@ fn judged_on(
 /// True if an entry missed something that it might have reached on a quiet host, and nothing else speaks against it.
 pub(crate) fn may_be_caused_by_load(report: &EntryReport) -> bool {
     let gates = || report.findings.iter().filter(|found| found.rule.is_gate());
-    report.circumstances.judged.is_none()
+    // What is open for the bytes alone is as open on a quiet host.
+    let depends_on_load = |found: &Finding| {
+        matches!(found.status, Status::Fail | Status::Undecided)
+            && rules::caused_by_load(found.rule) != CausedByLoad::Never
+    };
+    gates().any(depends_on_load)
+        && report.circumstances.judged.is_none()
         && report.verdict != Verdict::Accepted
         && !report.runs.is_empty()
         && !gates().any(|found| found.status == Status::Fail && fails_at_any_speed(found, report))
@@ -278,6 +284,24 @@ mod tests {
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "more than half was ours");
         let (report, times) = judged(&[], Quiet::Never, RuleId::Startup, 9);
         assert_eq!((report.verdict, times), (Verdict::Rejected, 1), "nothing could be measured");
+    }
+
+    #[test]
+    fn nobody_waits_for_what_is_open_on_every_host() {
+        let times = |findings: Vec<Finding>| {
+            let times = Cell::new(0);
+            let mut host = Played { taken: vec![4.0, 4.0, 4.0], becomes: Quiet::ByNow };
+            let judge = || {
+                times.set(times.get() + 1);
+                Ok(with(findings.clone()))
+            };
+            judged_on(&mut host, judge, || {}).unwrap();
+            times.get()
+        };
+        let size = || Finding::undecided(RuleId::Size, "the two readings differ");
+        let commands = || Finding::undecided(RuleId::Commands, "it is not known");
+        assert_eq!(times(vec![size(), commands()]), 1);
+        assert_eq!(times(vec![size(), Finding::undecided(RuleId::Startup, "late")]), AGAIN + 1);
     }
 
     #[test]

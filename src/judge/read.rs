@@ -94,18 +94,22 @@ impl Judge {
         let read = self.entry(path)?;
         let (format, step) = format_of(&read);
         let counted = read.payload.fields.iter().filter(|f| f.counting != Counting::NotCounted);
-        // Of the findings by bytes, only that on the size decides what `size` says.
-        let about_size: Vec<Finding> = read
-            .findings
-            .into_iter()
-            .filter(|finding| matches!(finding.rule, RuleId::Size | RuleId::Payload))
-            .collect();
+        // Of the findings by bytes, that on the size decides what `size` says, and each that leaves no size to tell of.
+        let is_about_size = |finding: &Finding| match finding.rule {
+            RuleId::Size | RuleId::Payload => true,
+            RuleId::Format => finding.status == Status::Fail,
+            _ => false,
+        };
+        let about_size: Vec<Finding> = read.findings.into_iter().filter(is_about_size).collect();
+        let broken =
+            |finding: &&Finding| finding.rule == RuleId::Payload && finding.status == Status::Fail;
         Ok(EntrySize {
             path: path.to_owned(),
             sha256: read.submission.sha256.unwrap_or_default(),
             format,
             step,
             verdict: Verdict::of(&about_size),
+            problem: about_size.iter().find(broken).cloned(),
             size: read.size,
             counted: counted
                 .map(|field| {

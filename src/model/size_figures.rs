@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::units::Bytes;
-use super::verdict::Verdict;
+use super::verdict::{Finding, Verdict};
 
 /// The bytes that count towards the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -35,8 +35,11 @@ pub(crate) struct EntrySize {
     pub(crate) format: String,
     /// The next step of an author whose file is none that starts.
     pub(crate) step: Option<String>,
-    /// The verdict on its size; undecided where the two readings of rule 7.3 differ.
+    /// The verdict on its size; undecided where the two readings of rule 7.3 differ, and a rejection where the file is none that starts
+    /// or engines.json cannot be read.
     pub(crate) verdict: Verdict,
+    /// The finding on engines.json, where it cannot be read: what it adds is unknown.
+    pub(crate) problem: Option<Finding>,
     /// The figures.
     pub(crate) size: SizeFigures,
     /// The parts of engines.json that count, with the reasons, a line each, escaped.

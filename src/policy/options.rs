@@ -107,7 +107,7 @@ pub(crate) fn not_paths(value: &str, bytes: usize) -> Option<String> {
     }
     let long = value.split(['/', '\\', ':', ';']).map(str::len).max().unwrap_or_default();
     (long > COMPONENT).then(|| {
-        format!("is a path, and a component of {long} bytes is longer than any that is likely")
+        format!("is a path, and {long} bytes are more than a name in one is likely to have")
     })
 }
 

@@ -33,9 +33,12 @@ pub(super) fn launch_failure(errno: i32, bytes: &[u8]) -> LaunchFailure {
 /// The interpreter's path of a `#!` line, as the kernel reads it: up to a blank, tab or the end of line.
 pub(super) fn interpreter(bytes: &[u8]) -> Option<&[u8]> {
     let line = bytes.strip_prefix(b"#!")?;
-    let line = line.get(..line.len().min(254))?.split(|byte| *byte == b'\n').next()?;
-    let line = line.trim_ascii_start();
-    line.split(|byte| matches!(byte, b' ' | b'\t' | 0)).next().filter(|path| !path.is_empty())
+    let looked_at = line.get(..line.len().min(254))?;
+    let line = looked_at.split(|byte| *byte == b'\n').next()?.trim_ascii_start();
+    let path = line.split(|byte| matches!(byte, b' ' | b'\t' | 0)).next()?;
+    // The kernel takes no path whose end it does not see; a shell then reads the script.
+    let is_cut = looked_at.len() == 254 && !looked_at.contains(&b'\n') && path.len() == line.len();
+    (!path.is_empty() && !is_cut).then_some(path)
 }
 
 #[cfg(test)]
@@ -48,5 +51,16 @@ mod tests {
         assert!(failure.what.contains("carriage return"), "{}", failure.what);
         assert_eq!(interpreter(b"#! \t/usr/bin/env python3\n"), Some(&b"/usr/bin/env"[..]));
         assert_eq!(interpreter(b"echo\n"), None);
+    }
+
+    #[test]
+    fn a_path_that_is_cut_off_names_no_interpreter() {
+        let long = |dots: usize| format!("#!/usr/bin/{}python3\n", "./".repeat(dots)).into_bytes();
+        assert!(interpreter(&long(118)).is_some_and(|path| path.ends_with(b"/python3")));
+        for dots in [119, 122, 125, 200] {
+            assert_eq!(interpreter(&long(dots)), None, "{dots}");
+        }
+        let argument = format!("#!/bin/sh {}\n", "x".repeat(300));
+        assert_eq!(interpreter(argument.as_bytes()), Some(&b"/bin/sh"[..]));
     }
 }

@@ -75,9 +75,12 @@ pub enum ElfFault {
     /// Made for another machine.
     #[error("it is made for {0}")]
     Machine(String),
-    /// An object file, a core dump, a shared library.
+    /// An object file, a shared library.
     #[error("it is {0}, not an executable")]
     Kind(&'static str),
+    /// The memory of a program that crashed.
+    #[error("it is a core dump, not an executable")]
+    CoreDump,
     /// A header that the kernel refuses.
     #[error("{0}")]
     Header(String),
@@ -190,7 +193,7 @@ pub fn parse(bytes: &[u8]) -> Result<Elf, ElfFault> {
     };
     match kind {
         2 | 3 => {}
-        4 => return Err(ElfFault::Kind("a core dump")),
+        4 => return Err(ElfFault::CoreDump),
         1 => return Err(ElfFault::Kind("an object file that was not linked")),
         _ => return Err(ElfFault::Kind("of an unknown type")),
     }
@@ -418,7 +421,7 @@ mod tests {
         assert_eq!(fault(243, 2), ElfFault::Machine("RISC-V".into()));
         assert_eq!(fault(40, 2).to_string(), "it is made for ARM");
         assert!(matches!(fault(EM_X86_64, 1), ElfFault::Kind(_)));
-        assert!(matches!(fault(EM_X86_64, 4), ElfFault::Kind(_)));
+        assert_eq!(fault(EM_X86_64, 4), ElfFault::CoreDump);
         assert!(matches!(parse(b"\x7fELF"), Err(ElfFault::Machine(_))));
         let whole = tiny(EM_X86_64, 2, &[], b"");
         assert!(matches!(parse(&whole[..100]), Err(ElfFault::Header(_))));

@@ -50,9 +50,9 @@ impl ConfigProblem {
     }
 
     /// A file that is not even text.
-    pub(crate) fn not_text(message: impl Into<String>) -> ConfigProblem {
+    pub(crate) fn not_text(message: impl Into<String>, place: SourcePlace) -> ConfigProblem {
         ConfigProblem {
-            place: SourcePlace { line: 1, column: 1 },
+            place,
             message: message.into(),
             excerpt: String::new(),
             help: "write engines.json as UTF-8 text, as cutechess does".to_owned(),
@@ -225,7 +225,12 @@ fn check_shape(engine: &Json) -> Result<(), JsonMistake> {
         match option.get("name").map(|name| (name, &name.node)) {
             Some((_, JsonNode::String(_))) => {}
             Some((name, _)) => return wrong(name, "a string for the option's \"name\""),
-            None => return wrong(option, "an option with a \"name\""),
+            None => {
+                return Err(JsonMistake {
+                    span: option.span.clone(),
+                    message: "the option has no \"name\"".to_owned(),
+                });
+            }
         }
         for key in ["value", "default"] {
             match option.get(key) {
@@ -296,7 +301,7 @@ mod tests {
         assert!(problem("[\n 7]", None).starts_with("2:2 an engine's object"));
         assert!(problem("[{\"command\":7}]", None).starts_with("1:13 a string for \"command\""));
         assert!(problem("[{\"options\":7}]", None).starts_with("1:13 an array"));
-        assert!(problem("[{\"options\":[{}]}]", None).starts_with("1:14 an option with"));
+        assert!(problem("[{\"options\":[{}]}]", None).starts_with("1:14 the option has no"));
         assert!(problem("[{\"initStrings\":[[]]}]", None).starts_with("1:18 a string in"));
         assert!(problem("[{", None).starts_with("1:3 a key in double quotes"));
     }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::model::rule::RuleId;
+use crate::model::source_place::SourcePlace;
 use crate::model::text::{escape, hex, shell_word};
 use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
@@ -365,11 +366,15 @@ fn read_config(
         .map_err(|source| LoadError::Config { path: path.to_owned(), source })?;
     let text = if Bytes::of(&bytes) > CONFIG_AT_MOST {
         let what = format!("the file has more than {CONFIG_AT_MOST}");
-        Err(ConfigProblem::not_text(what))
+        Err(ConfigProblem::not_text(what, SourcePlace { line: 1, column: 1 }))
     } else {
         String::from_utf8(bytes).map_err(|broken| {
             let at = broken.utf8_error().valid_up_to();
-            ConfigProblem::not_text(format!("byte {} is not UTF-8", at + 1))
+            let bytes = broken.as_bytes();
+            let good = String::from_utf8_lossy(bytes.get(..at).unwrap_or_default());
+            let byte = bytes.get(at).copied().unwrap_or_default();
+            let what = format!("the byte {byte:02X} there is not UTF-8");
+            ConfigProblem::not_text(what, SourcePlace::of(&good, at))
         })
     };
     Ok(Some(Config { path: path.to_owned(), text }))

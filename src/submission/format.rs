@@ -316,7 +316,10 @@ impl Reading<'_> {
             FirstLine::Refused(why) => {
                 self.remarks.advice(
                     format!("its first line {why}, so the kernel does not start it"),
-                    "write the interpreter's path there",
+                    match why {
+                        shebang::CUT_OFF => "write a first line of 255 bytes at most",
+                        _ => "write the interpreter's path there",
+                    },
                 );
                 shell_text(bytes)
             }
@@ -328,7 +331,13 @@ impl Reading<'_> {
                 None => {
                     let later = (bytes.iter().position(|byte| !byte.is_ascii_whitespace()))
                         .is_some_and(|at| bytes[at..].starts_with(b"#!"));
-                    if later {
+                    if bytes.starts_with(b"\xef\xbb\xbf#!") {
+                        self.remarks.advice(
+                            "it begins with a byte order mark (EF BB BF), so the kernel sees no shebang and does not start it; which shell \
+                             does is up to the caller",
+                            "remove its first 3 bytes (UTF-8 without BOM); all lines stay where they are",
+                        );
+                    } else if later {
                         self.remarks.advice(
                             "the kernel sees no shebang below the first line",
                             "begin the file with #!",
@@ -363,6 +372,10 @@ impl Reading<'_> {
             (ElfFault::Header(_), _) => self.remarks.fail(
                 format!("the kernel refuses it: {fault}"),
                 "check its program headers; the kernel reads nothing else",
+            ),
+            (ElfFault::CoreDump, _) => self.remarks.fail(
+                fault.to_string(),
+                "hand in the program itself: a core dump is the memory of one that crashed",
             ),
             (ElfFault::Kind(_), _) => {
                 self.remarks.fail(

@@ -131,7 +131,9 @@ pub(crate) fn parse(text: &str) -> Result<Json, JsonMistake> {
     let value = parser.value(0)?;
     parser.blank();
     if parser.at < text.len() {
-        return Err(parser.wrong("nothing may follow the array"));
+        return Err(parser.wrong(
+            "more follows here, and the file may hold one value alone: the array of engines",
+        ));
     }
     Ok(value)
 }

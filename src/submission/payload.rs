@@ -227,7 +227,10 @@ impl Counter<'_> {
             ),
             "stderrFile" => match options::not_paths(value, PATH_BYTES) {
                 None => self.string(member, value, Counting::NotCounted, "where stderr is kept"),
-                Some(why) => self.string(member, value, Counting::CountedDespiteName, &why),
+                Some(why) => {
+                    let why = format!("stderrFile {why}");
+                    self.string(member, value, Counting::CountedDespiteName, &why);
+                }
             },
             "options" => self.options(&member.value),
             key if LISTS.contains(&key) => self.lines(member),
@@ -255,7 +258,7 @@ impl Counter<'_> {
         let entry = |word: &String| base_name(word) == self.file_name;
         let path = words.iter().position(entry).unwrap_or(0);
         if let Some(why) = words.get(path).and_then(|word| options::not_paths(word, PATH_BYTES)) {
-            self.string(member, value, Counting::CountedDespiteName, &why);
+            self.string(member, value, Counting::CountedDespiteName, &format!("command {why}"));
             return;
         }
         let extra: Vec<&str> = (words.iter().enumerate())
@@ -440,8 +443,18 @@ impl Counter<'_> {
     }
 }
 
+/// The option for people. A name that may look like another one, by a blank at its end or by letters of other scripts,
+/// stands in quotes, with all that is not ASCII as a number.
 fn option_field(name: &str) -> String {
-    format!("option {}", escape(name.as_bytes(), 60))
+    if name.is_ascii() && name.trim() == name {
+        return format!("option {}", escape(name.as_bytes(), 60));
+    }
+    let letter = |sign: char| match sign {
+        sign if sign.is_ascii() => sign.to_string(),
+        sign => format!("\\u{{{:x}}}", u32::from(sign)),
+    };
+    let spelled: String = name.chars().map(letter).collect();
+    format!("option \"{}\"", escape(spelled.as_bytes(), 60))
 }
 
 /// The bytes of the strings and numbers in a value.

@@ -6,6 +6,9 @@
 /// The number of bytes of a file that the kernel looks at.
 const LOOKED_AT: usize = 256;
 
+/// The reason of [`FirstLine::Refused`] where the line is too long.
+pub(crate) const CUT_OFF: &str = "names an interpreter that is cut off after 256 bytes";
+
 /// The interpreter that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shebang {
@@ -51,7 +54,7 @@ pub fn parse(bytes: &[u8]) -> FirstLine {
             };
             let terminated = buffer[start..=last].iter().any(|byte| is_blank(*byte) || *byte == 0);
             if !terminated {
-                return FirstLine::Refused("names an interpreter that is cut off after 256 bytes");
+                return FirstLine::Refused(CUT_OFF);
             }
             last
         }

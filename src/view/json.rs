@@ -90,6 +90,9 @@ struct Measured<'a> {
     sha256: &'a str,
     format: &'a str,
     verdict: Verdict,
+    /// The reason why what engines.json adds is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'a str>,
     size: MeasuredFigures,
 }
 
@@ -171,6 +174,7 @@ pub(crate) fn size(entries: &[EntrySize]) -> serde_json::Result<String> {
                 sha256: &entry.sha256,
                 format: &entry.format,
                 verdict: entry.verdict,
+                problem: entry.problem.as_ref().map(|finding| &*finding.summary),
                 size: MeasuredFigures { figures: entry.size, left: entry.size.left() },
             })
             .collect(),

@@ -140,7 +140,13 @@ pub(crate) fn human(entry: &EntrySize, layout: PageLayout) -> String {
     let width = layout.width;
     let bold = Style::new().bold();
     let mut page = format!("{bold}{}{bold:#}\n", shown(&entry.path));
-    page.push_str(&lines(&entry.size, layout));
+    let unknown = "of the file alone; what engines.json adds is unknown";
+    match &entry.problem {
+        None => page.push_str(&lines(&entry.size, layout)),
+        Some(_) => {
+            put(&mut page, "  ", 2, &format!("{} {unknown}", entry.size.file), width);
+        }
+    }
     let labelled = |page: &mut String, label: &str, text: &str| match layout.plain {
         true => put(page, "  ", 2, &format!("{label}: {text}"), width),
         false => put(page, &format!("  {label:<14}"), 16, text, width),
@@ -151,6 +157,13 @@ pub(crate) fn human(entry: &EntrySize, layout: PageLayout) -> String {
     }
     for line in &entry.counted {
         labelled(&mut page, "engines.json", &clean(line));
+    }
+    if let Some(problem) = &entry.problem {
+        labelled(&mut page, "engines.json", &clean(&problem.summary));
+        for line in &problem.details {
+            let _ = writeln!(page, "{}", fit(&format!("      {}", clean(line)), width));
+        }
+        put(&mut page, &format!("  {}", layout.step()), 4, &clean(&problem.help), width);
     }
     labelled(&mut page, "sha256", &entry.sha256);
     if entry.verdict == Verdict::Undecided {
@@ -183,6 +196,8 @@ impl From<&SizeFigures> for Figures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::rule::RuleId;
+    use crate::model::verdict::Finding;
 
     fn size(file: u64, stub: Option<u64>, payload: u64) -> SizeFigures {
         SizeFigures {
@@ -243,6 +258,7 @@ mod tests {
             sha256: "cd".repeat(32),
             format: "sh stub, xz payload".into(),
             step: None,
+            problem: None,
             verdict: Verdict::Undecided,
             size: size(2048, Some(100), 0),
             counted: vec!["option Net: 7 bytes".into()],
@@ -262,5 +278,20 @@ mod tests {
             plain.contains("\n  format: sh stub, xz payload\n  engines.json: option"),
             "{plain}"
         );
+        let problem = Finding::fail(RuleId::Payload, "engines.json:1:9: a comma too many")
+            .detail("1 | [{},]")
+            .help("mend the JSON there");
+        let broken = EntrySize { problem: Some(problem), verdict: Verdict::Rejected, ..entry };
+        let page =
+            anstream::adapter::strip_str(&human(&broken, PageLayout::of_width(100))).to_string();
+        for words in [
+            "2048 bytes of the file alone; what engines.json adds is unknown",
+            "engines.json:1:9: a comma too many",
+            "1 | [{},]",
+            "→ mend the JSON there",
+        ] {
+            assert!(page.contains(words), "{page}");
+        }
+        assert!(!page.contains("engines.json 0"), "{page}");
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::model::evidence::{
-    Evidence, Exec, ExitHow, LeftByProcess, LeftFile, Limits, Purpose, RecordPart, Run,
+    Evidence, Exec, ExitHow, LeftByProcess, LeftFile, Limits, Purpose, RecordPart, Resource, Run,
 };
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
@@ -109,14 +109,16 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
     let here: Vec<&LeftFile> = own(first).map(|(_, file)| file).collect();
     let told: Vec<String> = here.iter().map(|file| describe(file)).collect();
     let runs = ended.iter().filter(|run| own(run).next().is_some()).count();
+    let is_cut = is_cut(first);
+    let at_least = if is_cut { "at least " } else { "" };
     let mut finding = Finding::fail(
         RULE,
         format!(
-            "{} after quit: {}",
-            if here.len() == 1 {
-                "a file remains".to_owned()
-            } else {
-                format!("{} files remain", here.len())
+            "{at_least}{} after quit: {}",
+            match here.len() {
+                1 if !is_cut => "a file remains".to_owned(),
+                1 => "one file remains".to_owned(),
+                number => format!("{number} files remain"),
             },
             words::some(&told, 3)
         ),
@@ -153,6 +155,12 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
         );
     }
     finding
+}
+
+/// True if more files remained of a run than were counted.
+fn is_cut(run: &Run) -> bool {
+    let unrecorded = Resource::Unrecorded(RecordPart::LeftFiles);
+    run.refusals.iter().any(|refusal| refusal.what == unrecorded)
 }
 
 /// True if the stub's `sleep`, behind which it removes a file, was killed by the entry itself.
@@ -211,6 +219,17 @@ mod tests {
         let finding = judge(&testing::evidence_of([run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("/tmp/tmp.a (1234 bytes, made by mktemp)"));
+    }
+
+    #[test]
+    fn where_the_count_was_cut_it_says_at_least() {
+        let mut run = testing::run(Purpose::Main).left("/tmp/a", None);
+        let told = |run: &Run| judge(&testing::evidence_of([run.clone()])).summary;
+        assert!(told(&run).starts_with("a file remains after quit"), "{}", told(&run));
+        run = run.refused(Resource::Unrecorded(RecordPart::LeftFiles));
+        assert!(told(&run).starts_with("at least one file remains after quit"), "{}", told(&run));
+        run = run.left("/tmp/b", None);
+        assert!(told(&run).starts_with("at least 2 files remain after quit"), "{}", told(&run));
     }
 
     #[test]

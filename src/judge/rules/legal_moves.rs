@@ -174,21 +174,31 @@ fn weak(evidence: &Evidence) -> Option<SearchInRun<'_>> {
 
 /// The advice where it fails on a clock that is too small to be the event's, and on no bigger one.
 fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> Finding {
+    let again = says_again(weak);
     let went_well = runs::gate_runs(evidence).flat_map(runs::searches);
     let bound = went_well
         .filter(|s| s.ask.answer.is_good() && s.go.left > weak.go.left)
         .filter_map(|s| s.go.left)
         .min();
-    let below = match bound {
-        Some(left) => format!(" below {}", wording::secs(left)),
+    let fault = match (bound, weak.go.left) {
+        // The clock has no part in it.
+        _ if again => "it gives a move twice".to_owned(),
+        // What lies between the two was not tried.
+        (Some(plays), Some(fails)) => format!(
+            "it fails on a clock of {} and plays on one of {}",
+            wording::secs(fails),
+            wording::secs(plays)
+        ),
         // Smaller clocks in the same process went before it.
-        None if weak.go.left >= Some(LEAST_LEFT) => " below the event's, and after them".to_owned(),
-        None => String::new(),
+        (None, Some(left)) if left >= LEAST_LEFT => {
+            "it is weak on clocks below the event's, and after them".to_owned()
+        }
+        _ => "it is weak on small clocks".to_owned(),
     };
     Finding::advice(
         RULE,
         format!(
-            "{summary}; it is weak on clocks{below}: to `{}` in {} {}",
+            "{summary}; {fault}: to `{}` in {} {}",
             weak.go.go,
             weak.go.position,
             runs::answer_words(weak.ask, weak.run)
@@ -200,14 +210,17 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     .with("weak_below_ms", bound.map(|left| left.as_secs_f64() * 1e3))
     .with("weak_at", json_of(weak))
     .with("commands", runs::commands_upto(weak.run, weak.index))
-    .help(if says_again(weak) {
-        "see whether it says `bestmove` twice: it told the move before once more, and a runner that reads it so loses it \
-         the game, though that is no reason to reject"
+    .help(if again {
+        TWICE
     } else {
         "have a move ready before the clock is looked at, such as the first legal one: an engine that is short of \
          time loses the game otherwise, though that is no reason to reject"
     })
 }
+
+/// The next step where an answer is the one before once more.
+const TWICE: &str = "print `bestmove` once for each `go`: it told its move before once more, and a runner takes that for the \
+                     answer to the next `go`, as here, which loses the game";
 
 /// True if its answer is the one to the search before, word for word.
 fn says_again(search: &SearchInRun<'_>) -> bool {
@@ -261,6 +274,8 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
     let in_long_game = matches!(first.run.purpose, Purpose::LongGame(_));
     finding.help(if let Some(help) = runs::writing_help(&first.ask.answer) {
         help
+    } else if says_again(&first) {
+        TWICE
     } else if no_move {
         "have a move ready before anything else is looked at, such as the first legal one, and answer with it as long as \
          there is one: the runner alone declares games over"
@@ -430,20 +445,55 @@ mod tests {
         assert_eq!(clock(1_800_000, Answer::Timeout).status, Status::Pass);
         let finding = clock(1_000, dies());
         assert_eq!(finding.status, Status::Advice);
-        assert!(finding.summary.contains("weak on clocks"), "{}", finding.summary);
+        let words = "it fails on a clock of 1.00 s and plays on one of 1800.0 s";
+        assert!(finding.summary.contains(words), "{}", finding.summary);
     }
 
     #[test]
     fn a_move_that_is_said_twice_is_no_matter_of_the_clock() {
         let go = |name| Question::Go(testing::go(name, "position startpos moves …", 2));
-        let help = |again: &str| {
-            let small = testing::run(Purpose::SmallClock)
+        let told = |purpose, again: &str| {
+            let small = testing::run(purpose)
                 .asked(go("game-ply-1"), Answer::Legal("h7h6".into()))
                 .asked(go("game-ply-2"), illegal(again, "illegal: no piece stands on h7"));
-            judge(&testing::evidence_of([testing::run(Purpose::Main), small])).help
+            judge(&testing::evidence_of([testing::run(Purpose::Main), small]))
         };
-        assert!(help("bestmove h7h6 ponder a2a3").contains("says `bestmove` twice"));
-        assert!(help("bestmove h6h5").contains("before the clock is looked at"));
+        let twice = told(Purpose::SmallClock, "bestmove h7h6 ponder a2a3");
+        assert!(twice.help.contains("print `bestmove` once"), "{}", twice.help);
+        assert!(twice.summary.contains("; it gives a move twice: to `go "), "{}", twice.summary);
+        assert!(!twice.summary.contains("clocks"), "{}", twice.summary);
+        let other = told(Purpose::SmallClock, "bestmove h6h5");
+        assert!(other.help.contains("before the clock is looked at"), "{}", other.help);
+        // The same where it rejects.
+        let rejected = told(Purpose::Positions, "bestmove h7h6");
+        assert_eq!(rejected.status, Status::Fail);
+        assert!(rejected.help.contains("print `bestmove` once"), "{}", rejected.help);
+    }
+
+    #[test]
+    fn a_blank_of_typography_is_named() {
+        let run = castle(illegal("bestmove\u{a0}e2e4", "no move on the line"));
+        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+        assert!(finding.summary.contains("a no-break space (U+00A0)"), "{}", finding.summary);
+    }
+
+    #[test]
+    fn a_clock_that_is_too_small_is_told_with_the_one_on_which_it_plays() {
+        let clock = |left, answer| {
+            let mut go = testing::go("game-ply-5", "position startpos moves …", 5);
+            go.left = Some(ms(left));
+            testing::run(Purpose::SmallClock).asked(Question::Go(go), answer)
+        };
+        let dies = Answer::Ended(Some(ExitHow::Status(1)));
+        let mut plays = testing::go("clock", "position startpos moves …", 22);
+        plays.left = Some(ms(60_000));
+        let plays =
+            testing::run(Purpose::Clock).asked(Question::Go(plays), Answer::Legal("a2a3".into()));
+        let runs = [testing::run(Purpose::Main), plays, clock(3_000, dies)];
+        let finding = judge(&testing::evidence_of(runs));
+        let words = "; it fails on a clock of 3.00 s and plays on one of 60.0 s: to `go ";
+        assert!(finding.summary.contains(words), "{}", finding.summary);
+        assert_eq!(finding.evidence["weak_below_ms"], 60_000.0);
     }
 
     #[test]

@@ -70,9 +70,9 @@ fn judge(evidence: &Evidence) -> Finding {
     let Some((game, fault)) = guilty else {
         return figures(sound(evidence, played));
     };
-    let mut finding = accuse(game, fault);
+    let mut finding = accuse(evidence, game, fault);
     for (other, fault) in faults.iter().filter(|(other, _)| other.number != game.number) {
-        finding = finding.detail(format!("also: {}", words(other, fault)));
+        finding = finding.detail(format!("also: {}", words(evidence, other, fault)));
     }
     figures(excuse::excused(finding, excuse::refused(&game.refusals, &evidence.host)))
 }
@@ -101,12 +101,13 @@ fn slowest(played: &PlayedGames) -> Duration {
     played.games.iter().filter_map(|game| game.slowest).max().unwrap_or_default()
 }
 
-fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
+fn accuse(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Finding {
     // The one command that sends a whole game again needs a report that holds it.
     let again = format!(
         "`gate4k check --report json=report.json {ENTRY}`, and then `gate4k replay-question report.json match`"
     );
     let help = match fault {
+        GameFault::Illegal { said, .. } if says_again(game, said) => TWICE.to_owned(),
         GameFault::Illegal { why, .. } => runs::help_to_write(why).map_or_else(
             || {
                 format!(
@@ -138,7 +139,7 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
     let set = options(game);
     let set =
         (!set.is_empty()).then(|| format!("it was sent: uci, {}, isready", words::some(&set, 6)));
-    Finding::fail(RULE, words(game, fault))
+    Finding::fail(RULE, words(evidence, game, fault))
         .detail(format!(
             "game {}, against {}, after {} and {} of its own answers:",
             game.number,
@@ -155,13 +156,24 @@ fn accuse(game: &PlayedGame, fault: &GameFault) -> Finding {
         .help(help)
 }
 
+/// The next step where a move is the one before once more.
+const TWICE: &str = "print `bestmove` once for each `go`: it told its move before once more, and the runner takes that for the \
+                     answer to the next `go`, which loses the game";
+
+/// True if what it said is its own move before, word for word: the last but one of the game.
+fn says_again(game: &PlayedGame, said: &str) -> bool {
+    let own = game.moves.iter().rev().nth(1).map(|ply| &*ply.uci);
+    own.is_some() && said.split_ascii_whitespace().next() == own
+}
+
 /// The options of its configuration, as they were sent once more after a fault.
 fn options(game: &PlayedGame) -> Vec<&str> {
     let commands = game.again.iter().flat_map(|again| &again.commands).map(String::as_str);
     commands.filter(|line| line.starts_with("setoption ")).collect()
 }
 
-fn words(game: &PlayedGame, fault: &GameFault) -> String {
+fn words(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> String {
+    let by_shell = || runs::measured(evidence).is_some_and(runs::has_shell);
     let place = format!("at ply {} of a game against {}", game.plies().0, rival(game.rival));
     match fault {
         GameFault::Illegal { said, why } => format!("`bestmove {said}` {place} is no move: {why}"),
@@ -171,7 +183,7 @@ fn words(game: &PlayedGame, fault: &GameFault) -> String {
             if *legal == 1 { "was" } else { "were" }
         ),
         GameFault::Gone => match game.exit {
-            Some(exit) => format!("it ends {place}: {}", wording::exit_words(exit)),
+            Some(exit) => format!("it ends {place}: {}", wording::exit_words(exit, by_shell())),
             None => format!("it closes its output {place}"),
         },
         GameFault::Silent { left, waited } => format!(
@@ -228,20 +240,19 @@ fn sound(evidence: &Evidence, played: &PlayedGames) -> Finding {
         .collect();
     if let Some((game, fault)) = weak.first() {
         let again = game.again.clone().unwrap_or_default();
-        return Finding::advice(
-            RULE,
-            format!(
-                "{summary}; it is weak on clocks below the event's: {}",
-                words(game, fault)
-            ),
-        )
-        .details(details)
-        .details(again.tries.iter().map(|words| format!("asked again {words}")))
-        .with("commands", &again.commands)
-        .help(
-            "have a move ready before the clock is looked at, such as the first legal one: an engine that is short of \
-             time loses the game otherwise, though that is no reason to reject",
-        );
+        let is_twice = matches!(fault, GameFault::Illegal { said, .. } if says_again(game, said));
+        let what =
+            if is_twice { "gives a move twice" } else { "is weak on clocks below the event's" };
+        return Finding::advice(RULE, format!("{summary}; it {what}: {}", words(evidence, game, fault)))
+            .details(details)
+            .details(again.tries.iter().map(|words| format!("asked again {words}")))
+            .with("commands", &again.commands)
+            .help(if is_twice {
+                TWICE
+            } else {
+                "have a move ready before the clock is looked at, such as the first legal one: an engine that is short \
+                 of time loses the game otherwise, though that is no reason to reject"
+            });
     }
     let late: Vec<&LateMove> = played.games.iter().flat_map(|game| &game.late).collect();
     let finding = match late.iter().max_by_key(|late| late.took) {
@@ -367,6 +378,26 @@ mod tests {
             assert!(!finding.help.is_empty());
         }
         assert!(of(vec![gone()]).summary.ends_with("SIGSEGV"));
+    }
+
+    #[test]
+    fn a_move_that_is_said_twice_is_told_so() {
+        let fault = |said: &str| {
+            let why = WhyIllegal::on_board("no piece stands on h7");
+            let end = GameEnd::Fault(GameFault::Illegal { said: said.into(), why });
+            let mut game = with(end);
+            game.moves[38].uci = "h7h6".into();
+            game
+        };
+        let twice = of(vec![fault("h7h6")]);
+        assert_eq!(twice.status, Status::Fail);
+        assert!(twice.help.contains("print `bestmove` once"), "{}", twice.help);
+        assert!(of(vec![fault("h7h5")]).help.contains("its board differs"));
+        let held = AskedAgain { held: Some("go wtime 3000".into()), ..AskedAgain::default() };
+        let held = of(vec![PlayedGame { again: Some(held), ..fault("h7h6") }]);
+        assert_eq!(held.status, Status::Advice);
+        assert!(held.summary.contains("; it gives a move twice: `bestmove h7h6`"));
+        assert!(held.help.contains("print `bestmove` once"), "{}", held.help);
     }
 
     #[test]

@@ -272,6 +272,15 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_stub_that_ends_in_a_carriage_return_is_named() {
+        let run = testing::run(Purpose::Main).died(ExitHow::Status(0)).left("/tmp/tmp.a\\r", None);
+        let finding = of(run);
+        let words = "where `/tmp/tmp.a\\r` ends in a carriage return";
+        assert!(finding.summary.contains(words), "{}", finding.summary);
+        assert!(finding.help.contains("with LF alone"), "{}", finding.help);
+    }
+
+    #[test]
     fn a_death_names_status_and_stderr() {
         let run =
             testing::run(Purpose::Main).died(ExitHow::Status(127)).stderr("e: 2: curl: not found");

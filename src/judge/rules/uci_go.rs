@@ -92,7 +92,8 @@ fn passed(searches: &[SearchInRun], good: usize, bare: Option<bool>) -> Finding 
                 "let the engine read `go wtime A btime B winc C binc D`, or it will lose on time",
             );
     }
-    let slowest = searches.iter().map(|s| s.ask.took).max().unwrap_or_default();
+    let answered = searches.iter().filter(|s| has_moved(s.ask));
+    let slowest = answered.map(|s| s.ask.took).max().unwrap_or_default();
     let alone = match bare {
         Some(true) => "; `go` alone works, too",
         Some(false) => "; `go` alone gives no move, which rule 7.9 leaves open",
@@ -172,13 +173,21 @@ mod tests {
 
     #[test]
     fn one_silent_position_is_the_matter_of_legal_moves() {
-        let run = testing::run(Purpose::Positions).asked(
+        let mut run = testing::run(Purpose::Positions).asked(
             Question::Go(testing::go("one-move", "position startpos moves …", 30)),
             Answer::Timeout,
         );
+        for ask in run.asks.iter_mut().filter(|ask| ask.answer == Answer::Timeout) {
+            ask.took = testing::ms(20_600);
+        }
         let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
         assert_eq!(finding.status, Status::Advice);
         assert!(finding.summary.contains("1 not (see legal-moves)"));
+        assert!(
+            !finding.summary.contains("20.6 s"),
+            "no answer took that long: {}",
+            finding.summary
+        );
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
         told.map(|open| match open.access {
             FileAccess::Read => format!("to read {}", open.path),
             FileAccess::Write if is_entry(run, open) => "to write its own file".to_owned(),
+            // Where it makes files, it may have been a link or a name that it was refused.
+            FileAccess::Write if open.own => format!("to make or write {}", open.path),
             FileAccess::Write => format!("to write {}", open.path),
         })
     });
@@ -172,6 +174,14 @@ mod tests {
         run = run.opened("/entry/5e4a36c4", true);
         run.opens[0].access = FileAccess::Write;
         assert_eq!(words(&testing::evidence_of([run])), ["to write its own file"]);
+    }
+
+    #[test]
+    fn where_it_makes_files_a_refused_name_is_no_refused_write() {
+        let mut run = testing::run(Purpose::Main).opened("/tmp/copy", true);
+        run.opens[0].access = FileAccess::Write;
+        run.opens[0].own = true;
+        assert_eq!(words(&testing::evidence_of([run])), ["to make or write /tmp/copy"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::model::evidence::{
     Shell, WhyIllegal,
 };
 use crate::model::rule::RuleId;
+use crate::model::typographic::Typographic;
 use crate::model::words;
 
 /// True if the run got as far as its first `readyok`.
@@ -210,13 +211,26 @@ fn title(exec: &Exec) -> &str {
     if exec.class == ProgramClass::Entry { "entry" } else { &exec.name }
 }
 
+/// The names of shells.
+const SHELLS: [&str; 3] = ["sh", "bash", "dash"];
+
+/// An exit of a run in words, with what shells mean by theirs where one ran in it.
+pub(crate) fn exit_words(run: &Run, exit: ExitHow) -> String {
+    wording::exit_words(exit, has_shell(run))
+}
+
+/// True if a shell ran.
+pub(crate) fn has_shell(run: &Run) -> bool {
+    run.execs.iter().any(|exec| SHELLS.contains(&&*exec.name))
+}
+
 /// The end of a run that came before it was asked for.
 pub(crate) fn how_it_ended(run: &Run) -> Option<String> {
     if run.ending.how != EndHow::ByItself {
         return None;
     }
     Some(match run.ending.exit {
-        Some(exit) => wording::exit_words(exit),
+        Some(exit) => exit_words(run, exit),
         None => "its output ended".to_owned(),
     })
 }
@@ -227,7 +241,11 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
         Answer::Done => "answered".to_owned(),
         Answer::Legal(uci) => format!("bestmove {uci}"),
         Answer::Resigned => "`bestmove resign`".to_owned(),
-        Answer::Illegal { line, why } => format!("`{line}`: {why}"),
+        // A blank of typography looks like any other.
+        Answer::Illegal { line, why } => match Typographic::first_in(line) {
+            Some(sign) => format!("`{line}`, with {} in it: {why}", sign.shown()),
+            None => format!("`{line}`: {why}"),
+        },
         Answer::Timeout => {
             let (line, lacks) = match &ask.unfinished {
                 Some(line) => (Some(line), " without a line's end"),
@@ -248,7 +266,7 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
             run.ending.how == EndHow::ByItself
         })) {
             Some(exit) => {
-                format!("it ended after {}: {}", wording::secs(ask.took), wording::exit_words(exit))
+                format!("it ended after {}: {}", wording::secs(ask.took), exit_words(run, exit))
             }
             None => format!("it closed its output after {}", wording::secs(ask.took)),
         },

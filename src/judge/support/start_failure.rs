@@ -98,7 +98,7 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
     let end = runs::how_it_ended(run);
     match (ask.map(|ask| &ask.answer), end) {
         (Some(Answer::Ended(Some(exit))), _) => Cause::new(
-            format!("it ended before `{word}`: {}", wording::exit_words(*exit)),
+            format!("it ended before `{word}`: {}", runs::exit_words(run, *exit)),
             by_hand(word, ask),
         ),
         (_, Some(end)) => {
@@ -167,13 +167,16 @@ fn by_hand(word: &str, ask: Option<&Ask>) -> String {
     )
 }
 
-/// A program's name that ends in a carriage return, escaped: the first line of a script that it unpacked ends in CR LF.
+/// A program's name, or that of a file that it made, that ends in a carriage return, escaped: a line of its stub, or the first line of a
+/// script that it unpacked, ends in CR LF.
 fn carriage_return(run: &Run) -> Option<String> {
     let in_argv = run.execs.iter().flat_map(|exec| exec.argv.iter().skip(1).take(1));
     // As env(1) and shells complain of it.
     let marks = ['\'', '\u{2018}', '\u{2019}', ' ', ':'];
     let in_complaints = run.stderr_tail.iter().flat_map(|line| line.split(marks));
-    let mut words = in_argv.map(String::as_str).chain(in_complaints);
+    let made = run.opens.iter().filter(|open| open.own).map(|open| &*open.path);
+    let left = run.left_files.iter().map(|file| &*file.path);
+    let mut words = in_argv.map(String::as_str).chain(in_complaints).chain(made).chain(left);
     words.find(|word| word.ends_with("\\r")).map(|word| escape(word.as_bytes(), 80))
 }
 
@@ -215,7 +218,7 @@ fn failed_tool(run: &Run) -> Option<(String, String)> {
     } else {
         format!("do by hand what the stub does with {}, and mend what it complains of", exec.name)
     };
-    let exit = exec.exit.map(wording::exit_words).unwrap_or_default();
+    let exit = exec.exit.map(|exit| runs::exit_words(run, exit)).unwrap_or_default();
     Some((format!("after {} ended with {exit}{complaint}", runs::lineage(run, Some(index))), help))
 }
 
@@ -292,7 +295,7 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     }
     if let Some(word) = carriage_return(run) {
         return Some((
-            format!("after it looked for `{word}`, a word that ends in a carriage return"),
+            format!("where `{word}` ends in a carriage return"),
             "end the lines of the stub and the first line of what you pack with LF alone: `tr -d '\\r' <engine.py` before it is \
              packed"
                 .to_owned(),

@@ -21,9 +21,10 @@ pub(crate) fn times(number: usize) -> String {
     if number == 1 { "once".to_owned() } else { format!("{number} times") }
 }
 
-/// An exit in words, with what shells mean by theirs.
-pub(crate) fn exit_words(exit: ExitHow) -> String {
+/// An exit in words, with what shells mean by theirs where one ran.
+pub(crate) fn exit_words(exit: ExitHow, by_shell: bool) -> String {
     match exit {
+        exit if !by_shell => exit.to_string(),
         ExitHow::Status(126) => "exit status 126 (a shell's: could not be executed)".to_owned(),
         ExitHow::Status(127) => "exit status 127 (a shell's: command not found)".to_owned(),
         ExitHow::Status(code @ 129..=159) => {
@@ -54,5 +55,12 @@ mod tests {
         assert_eq!(secs(Duration::from_millis(530)), "0.53 s");
         assert_eq!(secs(Duration::from_millis(61_200)), "61.2 s");
         assert_eq!(shorten("0123456789", 4), "01 … 89");
+    }
+
+    #[test]
+    fn an_exit_is_a_shells_only_where_one_ran() {
+        let missing = ExitHow::Status(127);
+        assert_eq!(exit_words(missing, true), "exit status 127 (a shell's: command not found)");
+        assert_eq!(exit_words(missing, false), "exit status 127");
     }
 }

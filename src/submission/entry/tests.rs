@@ -186,7 +186,9 @@ fn a_configuration_that_is_no_text_is_a_problem_and_not_an_error() {
     put(&room, "engine", b"abc");
     put(&room, "engines.json", b"[{\"name\":\"\xff\"}]");
     let config = loaded(room.path()).submission.unwrap().engines_json.unwrap();
-    assert_eq!(config.selected.unwrap_err().message, "byte 11 is not UTF-8");
+    let problem = config.selected.unwrap_err();
+    assert_eq!(problem.message, "the byte FF there is not UTF-8");
+    assert_eq!(problem.place.to_string(), "1:11");
 }
 
 #[test]

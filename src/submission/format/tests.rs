@@ -274,3 +274,26 @@ fn a_first_line_that_the_kernel_cuts_is_told() {
         finding.summary
     );
 }
+
+#[test]
+fn a_shebang_behind_a_byte_order_mark_is_told_so() {
+    let (_, finding) = judged(b"\xef\xbb\xbf#!/bin/sh\necho uciok\n");
+    assert_eq!(finding.status, Status::Advice);
+    assert!(finding.summary.contains("begins with a byte order mark"), "{}", finding.summary);
+    assert!(finding.help.starts_with("remove its first 3 bytes"), "{}", finding.help);
+    assert!(!finding.help.contains("10 bytes"), "{}", finding.help);
+}
+
+#[test]
+fn nobody_is_told_to_link_a_core_dump() {
+    let mut core = tiny(62);
+    core[16] = 4;
+    let (_, finding) = judged(&core);
+    assert_eq!(finding.status, Status::Fail);
+    assert!(
+        finding.summary.contains("it is a core dump, not an executable"),
+        "{}",
+        finding.summary
+    );
+    assert!(!finding.help.contains("link"), "{}", finding.help);
+}

@@ -199,6 +199,25 @@ fn a_name_that_is_too_long_to_be_one_counts_in_both_readings() {
     assert!(bare == 701 && canonical > bare, "{canonical} {bare}");
 }
 
+#[test]
+fn a_name_that_may_look_like_another_stands_in_quotes() {
+    let field = |name: &str| {
+        let text = format!(r#"[{{"options":[{{"name":{},"value":1}}]}}]"#, quoted(name));
+        judged(&text).0.fields[0].field.clone()
+    };
+    assert_eq!(field("Weights"), "option Weights");
+    assert_eq!(field("Hash "), "option \"Hash \"");
+    // The first two letters are Cyrillic.
+    assert_eq!(field("\u{41d}\u{430}sh"), r#"option "\u{41d}\u{430}sh""#);
+}
+
+#[test]
+fn a_path_that_is_none_is_told_with_its_key() {
+    let text = format!(r#"[{{"stderrFile":"/tmp/{}"}}]"#, "x".repeat(80));
+    let reason = &judged(&text).0.fields[0].reason;
+    assert!(reason.starts_with("stderrFile is a path, and 80 bytes"), "{reason}");
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "\\PC{0,80}") {
