@@ -171,6 +171,7 @@ pub(crate) fn purpose(run: &Run) -> String {
         Purpose::Clock => "the clock's run".to_owned(),
         Purpose::Idle => "the run that waits".to_owned(),
         Purpose::BareGo => "the run with bare `go`".to_owned(),
+        Purpose::OtherGo => "the run with the `go` that it does not know".to_owned(),
         Purpose::Capabilities => "the run that tries more of UCI".to_owned(),
         Purpose::EndOfInput => "the run whose input was closed".to_owned(),
         Purpose::QuitWhileThinking => "the run that was told to quit while it thought".to_owned(),
