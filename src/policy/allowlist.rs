@@ -209,6 +209,9 @@ pub(crate) struct UncountedOption {
     pub(crate) value: ValueKind,
     /// For numbers: how many digits at most.
     pub(crate) digits: Option<u8>,
+    /// For numbers: one may be below zero.
+    #[serde(default)]
+    pub(crate) signed: bool,
     /// For paths: how many bytes at most.
     pub(crate) bytes: Option<u16>,
     /// For words: which.
