@@ -50,7 +50,9 @@ fn work(name: &str) -> Option<String> {
         "python" | "python3" | "pypy3" => format!("{name} -c 'print(\"works\")'"),
         "perl" => "perl -e 'print \"works\\n\"'".to_owned(),
         "xz" | "lzma" | "gzip" | "bzip2" => format!("echo works|{name} -c|{name} -dc"),
-        "unxz" => "echo works|xz -c|unxz -c".to_owned(),
+        "unxz" | "xzcat" => format!("echo works|xz -c|{name} -c"),
+        "unlzma" | "lzcat" => format!("echo works|lzma -c|{name} -c"),
+        "bunzip2" | "bzcat" => format!("echo works|bzip2 -c|{name} -c"),
         "gunzip" | "zcat" => format!("echo works|gzip -c|{name}"),
         "tail" | "head" => format!("echo works|{name} -n 1"),
         "chmod" => "echo 'echo works' >t && chmod 755 t && ./t".to_owned(),
@@ -70,7 +72,7 @@ fn version(name: &str) -> String {
         // dash has none to tell.
         "sh" | "dash" => format!("{name} -c 'echo ${{BASH_VERSION:+bash $BASH_VERSION}}'"),
         // Asked for its version it goes on to compress its input.
-        "bzip2" => "bzip2 --help".to_owned(),
+        "bzip2" | "bunzip2" | "bzcat" => format!("{name} --help"),
         _ => format!("{name} --version"),
     }
 }

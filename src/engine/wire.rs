@@ -24,11 +24,11 @@ use crate::model::units::Bytes;
 use crate::sandbox::plan::Pipes;
 
 /// The longest line: more than any position or line of play has, and what programs that play matches take as well.
-const LONGEST_LINE: usize = 256 * 1024;
+pub(crate) const LONGEST_LINE: usize = 256 * 1024;
 /// More bytes than this in answer to one question are a flood.
 const MOST_BYTES: u64 = 64 << 20;
 /// More lines than this in answer to one question are a flood.
-const MOST_LINES: u64 = 1 << 20;
+pub(crate) const MOST_LINES: u64 = 1 << 20;
 /// The number of bytes of standard error that are kept.
 const STDERR_TAIL: usize = 4096;
 

@@ -349,6 +349,26 @@ mod tests {
     }
 
     #[test]
+    fn another_name_of_a_listed_file_is_not_listed() {
+        let xz = ["lzma", "xz", "unxz", "xzcat", "unlzma", "lzcat"];
+        let bzip2 = ["bzip2", "bunzip2", "bzcat"];
+        for (names, listed) in [(&xz[..], 2), (&bzip2[..], 1)] {
+            for (at, name) in names.iter().enumerate() {
+                let asked = format!("/usr/bin/{name}");
+                let what = host(names, &asked, &["x"]);
+                let wanted = if at < listed { (Listed, Listed) } else { (Tolerated, Refused) };
+                assert_eq!(
+                    (class(&what, &[], Tolerant), class(&what, &[], Strict)),
+                    wanted,
+                    "{name}"
+                );
+                let decided = program(Allowlist::built_in(), &what, &[], Tolerant);
+                assert_eq!(decided.name, *name);
+            }
+        }
+    }
+
+    #[test]
     fn the_three_classes_and_everything_else() {
         let xz = host(&["xz", "unxz", "lzma"], "/usr/bin/xz", &["xz", "-d"]);
         let rm = host(&["rm"], "/bin/rm", &["rm"]);

@@ -66,9 +66,18 @@ fn implausible(line: &UncountedOption, value: Option<&str>) -> Option<String> {
         (_, None) => Some(format!("{name} has no value")),
         (ValueKind::Number, Some(value)) => {
             let digits = usize::from(line.digits.unwrap_or_default());
-            let all_digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-            (!all_digits || value.len() > digits)
-                .then(|| format!("{name} is a number of at most {digits} digits"))
+            let is_number = |value: &str| {
+                let all_digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+                all_digits && value.len() <= digits
+            };
+            let below_zero = value.strip_prefix('-');
+            if is_number(value) || line.signed && below_zero.is_some_and(is_number) {
+                return None;
+            }
+            Some(match below_zero.filter(|value| is_number(value)) {
+                Some(_) => format!("{name} is a whole number without a sign"),
+                None => format!("{name} is a number of at most {digits} digits"),
+            })
         }
         (ValueKind::Bool, Some(value)) => {
             (!matches!(value, "true" | "false")).then(|| format!("{name} is true or false"))
@@ -134,6 +143,12 @@ mod tests {
             ("Hash", Some(""), 'i'),
             ("Hash", Some("-1"), 'i'),
             ("Hash", Some("٣"), 'i'),
+            ("Contempt", Some("-24"), 'c'),
+            ("Contempt", Some("24"), 'c'),
+            ("Contempt", Some("-1000"), 'i'),
+            ("Contempt", Some("--24"), 'i'),
+            ("Contempt", Some("+24"), 'i'),
+            ("Contempt", Some("-"), 'i'),
             ("Hash", None, 'i'),
             ("Threads", Some("256"), 'c'),
             ("Threads", Some("10000"), 'i'),
@@ -155,6 +170,9 @@ mod tests {
         ] {
             assert_eq!(judged(name, value, Declared), expected, "{name} {value:?}");
         }
+        let sign = judge(Allowlist::built_in(), "Hash", Some("-1"), Declared);
+        let why = "Hash is a whole number without a sign".to_owned();
+        assert_eq!(sign, Judgement::Implausible(why));
         let long = format!("/{}", "a/".repeat(450));
         assert_eq!(judged("SyzygyPath", Some(&long), Declared), 'i');
         let base64 = format!("/{}", "QUJD".repeat(20));

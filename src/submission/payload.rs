@@ -28,6 +28,8 @@ const MOST_BY_PATTERN: usize = 8;
 /// The longest path of a command or of a file for stderr, in bytes; a longer one is counted as part of the entry, since an
 /// engine can read both of them, and PATH_MAX would be as large as the whole limit.
 const PATH_BYTES: usize = 255;
+/// The longest path of a working directory, which the engine can read: as of an option that names a directory.
+const DIRECTORY_BYTES: usize = 128;
 
 /// Both readings of a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -219,12 +221,12 @@ impl Counter<'_> {
             "workingDirectory" if value.is_empty() || value == "." => {
                 self.string(member, value, Counting::NotCounted, "names no directory");
             }
-            "workingDirectory" => self.string(
-                member,
-                value,
-                Counting::Counted,
-                "the engine can read the name of its working directory",
-            ),
+            "workingDirectory" => match options::not_paths(value, DIRECTORY_BYTES) {
+                None => {
+                    self.string(member, value, Counting::NotCounted, "where the engine is started")
+                }
+                Some(why) => self.string(member, value, Counting::CountedDespiteName, &why),
+            },
             "stderrFile" => match options::not_paths(value, PATH_BYTES) {
                 None => self.string(member, value, Counting::NotCounted, "where stderr is kept"),
                 Some(why) => {

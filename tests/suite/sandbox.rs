@@ -211,6 +211,8 @@ int main(){std::cout<<\"hello\"<<std::endl;}'|c++ -o $T -xc++ -;$T;rm $T"
         ("gzip", None, "echo hello|gzip|gunzip".into()),
         ("zcat", None, "echo hello|gzip|zcat".into()),
         ("unxz", Some(Need::Xz), "echo hello|xz|unxz".into()),
+        ("xzcat", Some(Need::Xz), "echo hello|xz|xzcat".into()),
+        ("bunzip2", Some(Need::Bzip2), "echo hello|bzip2|bunzip2".into()),
         ("tail", None, "echo hello|tail -n 1|head -n 1".into()),
         ("env", None, "env echo hello >/dev/null;env sh -c 'echo hello'".into()),
     ];

@@ -294,7 +294,7 @@ fn all_after(
         // The rule asks for one of the two forms of `go`. A fault with the other is no failure, and the
         // start and end of this run were seen again without it.
         if let Some(main) = runs.first_mut() {
-            main.purpose = Purpose::Capabilities;
+            main.purpose = Purpose::OtherGo;
         }
     }
     Ok(Gathered { runs, capabilities: shown, early })
@@ -387,7 +387,7 @@ fn after_main(
             // The outcome with the clock is told by the main run already, and says nothing about positions.
             for run in ways.iter_mut().flat_map(|way| &mut way.runs) {
                 if run.purpose == Purpose::Positions {
-                    run.purpose = Purpose::Capabilities;
+                    run.purpose = if bare { Purpose::OtherGo } else { Purpose::Capabilities };
                 }
             }
         }

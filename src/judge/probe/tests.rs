@@ -452,8 +452,8 @@ fn bare_go_takes_over_where_the_rules_go_does_not_work() {
         _ => PuppetAct::Hang,
     });
     let (runs, shown) = probe(&puppets, &short_answers());
-    assert_eq!(shown.go_clock, Some(false));
-    assert_eq!(shown.go_bare, Some(true));
+    assert_eq!((shown.go_clock, shown.go_bare), (Some(false), Some(true)));
+    assert_eq!(runs[0].purpose, Purpose::OtherGo);
     let positions = of(&runs, Purpose::Positions);
     let asked = searches(&positions);
     assert!(!asked.is_empty());

@@ -212,11 +212,13 @@ fn decide(
 }
 
 /// Modules that an interpreter or the loader did not find, which are not allowed and no chess library
-/// (rule 7.7 has a finding of its own for these).
+/// (rule 7.7 has a finding of its own for these) nor a part of Python (which this host lacks).
 fn absent(run: &Run, policy: &dyn Allowed) -> Vec<String> {
     complaints::missing_modules(&run.stderr_tail)
         .into_iter()
-        .filter(|name| !paths::is_chess_module(name))
+        .filter(|name| {
+            !paths::is_chess_module(name) && complaints::package_of_python(name).is_none()
+        })
         .filter(|name| matches!(policy.library(name), LibraryWord::Refused(_)))
         .collect()
 }
@@ -397,6 +399,14 @@ mod tests {
         let mut run = testing::run(Purpose::Main).stderr("No module named 'numba'");
         run.ending.how = EndHow::ByItself;
         assert_eq!(of(run, &[]).status, Status::Fail);
+    }
+
+    #[test]
+    fn a_part_of_python_that_this_host_lacks_accuses_nobody() {
+        let said = "ImportError: No module named '_gdbm', please install the python3-gdbm package";
+        let mut run = testing::run(Purpose::Main).stderr(said);
+        run.ending.how = EndHow::ByItself;
+        assert_eq!(of(run, &[]).status, Status::Pass);
     }
 
     #[test]

@@ -26,11 +26,12 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 fn judge(evidence: &Evidence) -> Finding {
     let searches: Vec<SearchInRun> = runs::gate_runs(evidence)
         .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock | Purpose::Idle))
+        .chain(evidence.of(Purpose::OtherGo))
         .flat_map(runs::searches)
         .filter(|s| runs::is_rule_form(s.go))
         .collect();
     let bare = bare_works(evidence);
-    if searches.is_empty() && bare != Some(true) {
+    if searches.is_empty() {
         return one_answer::not_asked(RULE, evidence, "go wtime A btime B winc C binc D");
     }
     let good = searches.iter().filter(|s| has_moved(s.ask)).count();
@@ -86,12 +87,6 @@ fn judge(evidence: &Evidence) -> Finding {
 }
 
 fn passed(searches: &[SearchInRun], good: usize, bare: Option<bool>) -> Finding {
-    if good == 0 {
-        return Finding::advice(RULE, "`go` alone works; the form with a clock was not tried")
-            .help(
-                "let the engine read `go wtime A btime B winc C binc D`, or it will lose on time",
-            );
-    }
     let answered = searches.iter().filter(|s| has_moved(s.ask));
     let slowest = answered.map(|s| s.ask.took).max().unwrap_or_default();
     let alone = match bare {
@@ -169,6 +164,33 @@ mod tests {
         assert!(finding.summary.contains("nor to `go` alone"));
         let commands = finding.evidence["commands"].as_array().unwrap();
         assert!(commands.last().unwrap().as_str().unwrap().starts_with("go "), "{commands:?}");
+    }
+
+    #[test]
+    fn an_entry_that_knows_bare_go_alone_is_told_of_the_other_form() {
+        let run = Run { purpose: Purpose::OtherGo, ..mute() };
+        let mut evidence = testing::evidence_of([run, testing::run(Purpose::Positions)]);
+        evidence.runs[1].asks.truncate(2);
+        evidence.capabilities.go_bare = Some(true);
+        // The start and the end, again.
+        let mut started = testing::run(Purpose::Main);
+        started.asks.truncate(2);
+        evidence.runs.push(started);
+        let finding = judge(&evidence);
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("the form with a clock does not"), "{}", finding.summary);
+    }
+
+    #[test]
+    fn a_fault_before_the_first_go_is_the_matter_of_its_own_rule() {
+        let mut run = testing::run(Purpose::Main);
+        run.asks.truncate(3);
+        run.asks[2] = testing::ask(Question::NewGame, 510, 20_000, Answer::Timeout);
+        let mut evidence = testing::evidence_of([run]);
+        evidence.capabilities.go_bare = Some(true);
+        let finding = judge(&evidence);
+        assert_eq!(finding.status, Status::Skipped);
+        assert_eq!(finding.evidence["because_of"], "uci-newgame");
     }
 
     #[test]

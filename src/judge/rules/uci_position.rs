@@ -32,8 +32,12 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 
 /// Judges the answers from the start position and after lists of moves.
 fn judge(evidence: &Evidence) -> Finding {
+    // An entry that knows bare `go` alone showed there what it has of the start position.
+    let other_go = evidence.of(Purpose::OtherGo).next();
+    let bare_go = other_go.into_iter().flat_map(|_| evidence.of(Purpose::BareGo));
     let searches: Vec<SearchInRun> = runs::gate_runs(evidence)
         .filter(|run| !matches!(run.purpose, Purpose::LongGame(_) | Purpose::Clock))
+        .chain(bare_go)
         .flat_map(runs::searches)
         .collect();
     if searches.is_empty() {
@@ -334,6 +338,26 @@ mod tests {
         let finding = judge(&testing::evidence_of([main, run]));
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("without moves"));
+    }
+
+    #[test]
+    fn bare_go_shows_the_start_position_where_the_other_go_is_not_known() {
+        let mut main = testing::run(Purpose::OtherGo);
+        main.asks[3].answer = Answer::Timeout;
+        let mut bare = testing::run(Purpose::BareGo);
+        bare.asks.truncate(4);
+        let mut lists = testing::run(Purpose::Positions);
+        lists.asks.remove(3);
+        let quit = testing::run(Purpose::Main).asks[..2].to_vec();
+        let started = Run { asks: quit, ..testing::run(Purpose::Main) };
+        let runs = [main, bare, lists, started];
+        let finding = judge(&testing::evidence_of(runs.clone()));
+        assert_eq!(finding.status, Status::Pass, "{finding:?}");
+        assert_eq!(finding.evidence["startpos_legal"], 1);
+        // Elsewhere bare `go` can only advise.
+        let [_, bare, lists, started] = runs;
+        let finding = judge(&testing::evidence_of([bare, lists, started]));
+        assert_eq!(finding.status, Status::Undecided, "{finding:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs, wording};
-use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, Question, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, Exec, ExitHow, ProgramClass, Question, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
 
@@ -54,7 +54,14 @@ fn judge(evidence: &Evidence) -> Finding {
         .with("asked", alive.len())
         .with("ignored", deaf.len())
         .with("commands", runs::commands_upto(run, *index))
-        .help("read the line `quit` and exit; 4 bytes of code (exit) are enough");
+        .help(waiting_stub(run).map_or_else(
+            || "read the line `quit` and exit; 4 bytes of code (exit) are enough".to_owned(),
+            |sleep| {
+                format!(
+                    "the stub still waits in `{sleep}` when the engine has ended: `(sleep 3;rm $T)&exec $T` does not"
+                )
+            },
+        ));
         return excuse::excused(finding, excuse::refusal(run, &evidence.host));
     }
     let slowest = alive.iter().map(|(run, _, ask)| time(run, ask)).max();
@@ -81,6 +88,18 @@ fn judge(evidence: &Evidence) -> Finding {
         }
     }
     finding
+}
+
+/// The `sleep` in which a script waits that began after its engine had ended.
+fn waiting_stub(run: &Run) -> Option<String> {
+    let own = |exec: &&Exec| exec.class == ProgramClass::OwnProduct;
+    let ended =
+        run.execs.iter().filter(own).filter_map(|exec| Some(exec.at + exec.lasted?)).max()?;
+    let sleeps = |exec: &&Exec| {
+        exec.class == ProgramClass::Listed && exec.name == "sleep" && exec.at >= ended
+    };
+    let sleep = run.execs.iter().find(sleeps)?;
+    Some(wording::shorten(&sleep.argv.join(" "), 40))
 }
 
 /// A remark for the author of an engine that obeys.
@@ -127,7 +146,7 @@ fn never_asked(evidence: &Evidence) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::ms;
+    use crate::judge::support::testing::{Build, ms};
     use crate::model::evidence::{EndHow, Purpose, RunEnding};
 
     fn deaf() -> Run {
@@ -146,6 +165,20 @@ mod tests {
         assert!(finding.summary.contains("still ran after 5.00 s"));
         let commands = finding.evidence["commands"].as_array().unwrap();
         assert!(commands.len() > 5 && commands.last().unwrap() == "quit", "{commands:?}");
+    }
+
+    #[test]
+    fn a_stub_that_waits_after_its_engine_is_told_so() {
+        let mut run = deaf().exec(Some(0), "a.out", ProgramClass::OwnProduct).exec(
+            Some(0),
+            "sleep",
+            ProgramClass::Listed,
+        );
+        run.execs[2].argv = vec!["sleep".into(), "9".into()];
+        let help = |run: &Run| judge(&testing::evidence_of([run.clone()])).help;
+        assert!(help(&run).starts_with("read the line"), "it began beside the engine");
+        run.execs[2].at = run.execs[1].at + ms(20);
+        assert!(help(&run).starts_with("the stub still waits in `sleep 9`"), "{}", help(&run));
     }
 
     #[test]

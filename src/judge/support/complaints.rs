@@ -10,6 +10,15 @@ pub(crate) enum Complainer {
     Compiler,
 }
 
+/// Modules of Python's own standard library that Debian has in packages of their own, each with its package.
+const APART_FROM_PYTHON: [(&str, &str); 3] =
+    [("_gdbm", "python3-gdbm"), ("tkinter", "python3-tk"), ("_tkinter", "python3-tk")];
+
+/// The package that has a module of Python's own standard library, where it is not the interpreter's.
+pub(crate) fn package_of_python(module: &str) -> Option<&'static str> {
+    APART_FROM_PYTHON.iter().find(|(name, _)| *name == module).map(|(_, package)| *package)
+}
+
 /// The modules and shared objects that an interpreter or the loader said it did not find.
 pub(crate) fn missing_modules(stderr: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();

@@ -74,6 +74,20 @@ pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse>
     ))
 }
 
+/// The run asked for a module of Python's own standard library that is in a package which this host lacks.
+fn missing_part_of_python(run: &Run) -> Option<Excuse> {
+    let (name, package) = complaints::missing_modules(&run.stderr_tail)
+        .into_iter()
+        .find_map(|name| complaints::package_of_python(&name).map(|package| (name, package)))?;
+    ran(run, &["python"], |_| true).then(|| {
+        Excuse::of_host(
+            format!("it asked for {name}, a part of Python which this host does not have"),
+            format!("apt-get install {package}, and check again"),
+            json!({"missing_library": name}),
+        )
+    })
+}
+
 /// True if the record bears out that a program of the host said that something is missing: an entry can write those words, too.
 /// (An interpreter looks for modules in ways that leave no record.)
 fn is_borne_out(run: &Run, name: &str, by: Complainer) -> bool {
@@ -187,6 +201,7 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
         .or_else(|| missing_command(run, host))
         .or_else(|| missing_version(run, policy))
         .or_else(|| missing_library(run, policy))
+        .or_else(|| missing_part_of_python(run))
         .or_else(|| no_accelerator(run, host, policy))
         .or_else(|| lacking_processor(run))
         .or_else(|| refused_limit(run))
@@ -316,6 +331,17 @@ mod tests {
         let why = wanted("/dev/ptmx").unwrap();
         assert!(why.starts_with("it wanted a pseudo-terminal (/dev/ptmx)"), "{why}");
         assert_eq!(wanted("/usr/lib/libm.so.6"), None);
+    }
+
+    #[test]
+    fn a_part_of_python_is_missing_where_python_says_so() {
+        let said = testing::run(Purpose::Main).stderr("No module named 'tkinter'");
+        assert!(missing_part_of_python(&said).is_none(), "words alone");
+        let excuse = missing_part_of_python(&said.exec(Some(0), "python3", ProgramClass::Listed));
+        assert!(excuse.unwrap().help.contains("apt-get install python3-tk"));
+        let other = testing::run(Purpose::Main).stderr("No module named 'torch'");
+        let other = other.exec(Some(0), "python3", ProgramClass::Listed);
+        assert!(missing_part_of_python(&other).is_none());
     }
 
     #[test]

@@ -88,6 +88,25 @@ const POSITIONS: &[Listed] = &[
     ("after-en-passant-black", "e2e4 f7f6 e4e5 e8f7 f1c4 d7d5 e5d6"),
     ("after-promotion-to-knight-white", "a2a3 f7f5 g2g4 f5g4 f2f3 g4g3 f3f4 g3g2 e1f2 g2h1n"),
     ("after-promotion-to-knight-black", "f2f4 g7g5 f4g5 f7f6 g5g6 f6f5 g6g7 e8f7 g7h8n"),
+    // Moves of the list that look like another: what is read as castling, as en passant or as a promotion to a queen leaves another board, on
+    // which a check is not seen, or a piece that stands to be taken can be.
+    (
+        "after-e1g1-of-a-queen",
+        "h2h4 g7g5 h4g5 e7e5 e2e4 f7f6 f1c4 e8e7 g1f3 b7b5 e1e2 a7a6 d1e1 a6a5 e1g1 a5a4 h1h7",
+    ),
+    (
+        "after-e8c8-of-a-queen",
+        "b2b4 a7a5 d2d4 a5b4 c2c4 e7e6 e2e4 b7b6 e1e2 c8b7 e4e5 e8e7 h2h3 d8e8 h3h4 g8f6 g2g3 e8c8 f2f3 a8a2",
+    ),
+    (
+        "after-a-knight-passes-a-pawn",
+        "e2e4 b8c6 e1e2 c6b4 e2e3 h7h6 b1c3 h6h5 c3b5 d7d5 b5d6 e7d6 a2a3 d5d4",
+    ),
+    (
+        "after-promotion-to-rook",
+        "h2h4 g7g5 h4g5 h7h6 g5h6 f7f6 h6h7 c7c5 h7g8r d8a5 g2g3 a5b4 g3g4 b4c4",
+    ),
+    ("after-promotion-to-bishop", "h2h4 g7g5 h4g5 h7h6 g5h6 e7e5 h6h7 d8g5 h7g8b a7a6"),
     // Promotions, all four at once.
     ("promotion-by-push-white", "f2f4 g7g5 f4g5 g8h6 g5g6 a7a6 e2e4 h8g8 g6h7 g8g5"),
     ("promotion-by-capture-white", "f2f4 g8h6 f4f5 a7a5 f5f6 d7d6 f6g7 c7c5"),
@@ -361,6 +380,26 @@ mod tests {
             let moves = at(name);
             assert_eq!(moves.list().last().unwrap().to_string(), last);
             assert!(moves.position().is_check() && moves.position().legal_moves().len() <= 5);
+        }
+    }
+
+    #[test]
+    fn a_list_with_a_move_that_looks_like_another_has_its_bait() {
+        for (name, like, bait) in [
+            ("after-e1g1-of-a-queen", "e1g1", "b5c4"),
+            ("after-e8c8-of-a-queen", "e8c8", "e5f6"),
+            ("after-a-knight-passes-a-pawn", "b5d6", "a3b4"),
+            ("after-promotion-to-rook", "h7g8r", "g8c4"),
+            ("after-promotion-to-bishop", "h7g8b", "g8g5"),
+        ] {
+            let moves = at(name);
+            assert!(moves.list().iter().any(|one| one.to_string() == like), "{name}");
+            assert_eq!(moves.position().is_check(), !name.contains("promotion"), "{name}");
+            // A piece of the other side that could be taken, were the board what it was mistaken for.
+            let to: Square = bait[2..].parse().unwrap();
+            let board = moves.position().board();
+            assert_eq!(board.color_at(to), Some(!moves.position().turn()), "{name}");
+            assert!(!legal(name, bait), "{name}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Runs as several rules read them: the one that is measured, the chain of programs, the end, the conversation.
 
+use crate::engine::wire::{LONGEST_LINE, MOST_LINES};
 use crate::judge::support::wording;
 use crate::model::evidence::{
     Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, ProgramClass, Purpose, Question, Run,
@@ -7,6 +8,7 @@ use crate::model::evidence::{
 };
 use crate::model::rule::RuleId;
 use crate::model::typographic::Typographic;
+use crate::model::units::Bytes;
 use crate::model::words;
 
 /// True if the run got as far as its first `readyok`.
@@ -172,6 +174,7 @@ pub(crate) fn purpose(run: &Run) -> String {
         Purpose::Clock => "the clock's run".to_owned(),
         Purpose::Idle => "the run that waits".to_owned(),
         Purpose::BareGo => "the run with bare `go`".to_owned(),
+        Purpose::OtherGo => "the run with the `go` that it does not know".to_owned(),
         Purpose::Capabilities => "the run that tries more of UCI".to_owned(),
         Purpose::EndOfInput => "the run whose input was closed".to_owned(),
         Purpose::QuitWhileThinking => "the run that was told to quit while it thought".to_owned(),
@@ -270,6 +273,12 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
             }
             None => format!("it closed its output after {}", wording::secs(ask.took)),
         },
+        // Fewer bytes are a flood only where they are one line.
+        Answer::Flood(bytes) if *bytes < Bytes(MOST_LINES) => {
+            format!(
+                "it wrote {bytes} without the answer, and a line of more than {LONGEST_LINE} bytes, which is not read"
+            )
+        }
         Answer::Flood(bytes) => format!("it wrote {bytes} without the answer"),
         Answer::OnlyAtEnd => {
             "nothing while it waited for more input, and the answer once that was closed".to_owned()
@@ -447,6 +456,17 @@ mod tests {
         assert_eq!(line_end_help(&ask), None, "a prompt is no answer");
         ask.unfinished = Some("bestmove f2f3".into());
         assert!(line_end_help(&ask).is_some_and(|help| help.contains("line feed")));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_named() {
+        let words = |bytes| {
+            let question = Question::Go(testing::go("startpos", "position startpos", 0));
+            let ask = testing::ask(question, 0, 10, Answer::Flood(Bytes(bytes)));
+            answer_words(&ask, &testing::run(Purpose::Main))
+        };
+        assert!(words(262_145).contains("a line of more than 262144 bytes"), "{}", words(262_145));
+        assert!(!words(64 << 20).contains("line"), "{}", words(64 << 20));
     }
 
     #[test]

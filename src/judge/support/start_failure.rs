@@ -183,7 +183,10 @@ fn carriage_return(run: &Run) -> Option<String> {
 /// Commands that cut the payload out of the entry's file, before anything unpacks it.
 const CUTTERS: [&str; 2] = ["tail", "head"];
 /// Commands that unpack: what comes after one that fails lacks its output, and fails as well.
-const UNPACKERS: [&str; 7] = ["xz", "unxz", "lzma", "gzip", "gunzip", "zcat", "bzip2"];
+const UNPACKERS: [&str; 12] = [
+    "xz", "unxz", "xzcat", "lzma", "unlzma", "lzcat", "gzip", "gunzip", "zcat", "bzip2", "bunzip2",
+    "bzcat",
+];
 /// Commands whose failure is the engine's own, or means nothing.
 const NO_TOOLS: [&str; 10] =
     ["sh", "bash", "dash", "python", "python3", "pypy3", "perl", "sleep", "rm", "env"];

@@ -29,6 +29,8 @@ pub enum Purpose {
     Idle,
     /// Bare `go`.
     BareGo,
+    /// Failed at the `go` with a clock, of an entry that knows bare `go`: rule 7.9 asks for one of the two.
+    OtherGo,
     /// FEN, stop, movetime, depth, nodes, setoption.
     Capabilities,
     /// End of input in place of `quit`.
@@ -67,6 +69,7 @@ impl Purpose {
             | Purpose::Idle => true,
             Purpose::LongGame(plies) => plies <= LONG_GAME,
             Purpose::BareGo
+            | Purpose::OtherGo
             | Purpose::Capabilities
             | Purpose::EndOfInput
             | Purpose::QuitWhileThinking

@@ -66,6 +66,7 @@ pub(super) fn check(list: &Allowlist) -> Result<(), TextMistake> {
         };
         let superfluous =
             superfluous || (option.value != ValueKind::Word && !option.words.is_empty());
+        let superfluous = superfluous || (option.value != ValueKind::Number && option.signed);
         if missing || superfluous {
             return Err(at(
                 &option.name,

@@ -139,10 +139,18 @@ fn words_beside_the_path_count() {
 }
 
 #[test]
-fn a_working_directory_counts() {
-    // "workingDirectory":"/payload"
-    assert_eq!(counts(r#"[{"workingDirectory":"/payload"}]"#), (29, 8));
-    assert_eq!(counts(r#"[{"workingDirectory":"."}]"#), (0, 0));
+fn a_working_directory_counts_where_it_is_no_likely_one() {
+    for likely in [".", "", "/home/tcec/engines/plain"] {
+        assert_eq!(counts(&format!(r#"[{{"workingDirectory":"{likely}"}}]"#)), (0, 0), "{likely}");
+    }
+    // "workingDirectory":"/payload="
+    assert_eq!(counts(r#"[{"workingDirectory":"/payload="}]"#), (30, 9));
+    let long_component = format!("/{}", "a".repeat(65));
+    let long = "/abc".repeat(33);
+    for cargo in [long_component, long] {
+        let (_, bare) = counts(&format!(r#"[{{"workingDirectory":"{cargo}"}}]"#));
+        assert_eq!(bare, cargo.len() as u64, "{cargo}");
+    }
 }
 
 #[test]
