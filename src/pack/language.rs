@@ -26,7 +26,7 @@ impl Language {
             return Some(Language::Executable);
         }
         let by_first_line = || by_first_line(std::str::from_utf8(bytes).ok()?);
-        by_name(path).or_else(by_first_line)
+        by_name(path).or_else(|| if is_of_another(path) { None } else { by_first_line() })
     }
 
     /// The program that builds or reads it where none is chosen; empty where none is needed.
@@ -49,6 +49,18 @@ impl Language {
             Language::Python | Language::Perl | Language::Executable => "",
         }
     }
+}
+
+/// The endings of languages that no program of rule 7.5 reads. Their first lines may be those of others: `print(` is Lua as well.
+const OTHERS: [&str; 15] = [
+    "asm", "cs", "go", "hs", "java", "js", "kt", "lua", "ml", "nim", "php", "rb", "swift", "ts",
+    "zig",
+];
+
+fn is_of_another(path: &Path) -> bool {
+    path.extension()
+        .and_then(|ending| ending.to_str())
+        .is_some_and(|ending| OTHERS.contains(&ending))
 }
 
 fn by_name(path: &Path) -> Option<Language> {
@@ -130,6 +142,17 @@ fn by_first_line(text: &str) -> Option<Language> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_of_another_language_is_no_guess() {
+        let of = |name: &str, text: &str| Language::of(Path::new(name), text.as_bytes());
+        assert_eq!(of("engine", "import sys\nprint(1)\n"), Some(Language::Python));
+        for (name, text) in
+            [("a.lua", "import sys\n"), ("a.java", "class A{}\n"), ("a.asm", "#include <a>\n")]
+        {
+            assert_eq!(of(name, text), None, "{name}");
+        }
+    }
 
     #[test]
     fn the_language_is_told_by_the_name_the_first_bytes_or_the_first_line() {

@@ -272,6 +272,19 @@ mod tests {
     }
 
     #[test]
+    fn an_exit_is_told_as_a_shells_where_one_read_the_entry() {
+        let told = |real: &str| {
+            let mut run = testing::run(Purpose::Main).died(ExitHow::Status(127));
+            run.execs[0].real = Some(real.into());
+            of(run).summary
+        };
+        let dash = told("/usr/bin/dash");
+        assert!(dash.contains("127 (a shell's: command not found)"), "{dash}");
+        let elf = told("/entry/5e4a36c4");
+        assert!(elf.contains("127") && !elf.contains("a shell's"), "{elf}");
+    }
+
+    #[test]
     fn a_file_of_the_stub_that_ends_in_a_carriage_return_is_named() {
         let run = testing::run(Purpose::Main).died(ExitHow::Status(0)).left("/tmp/tmp.a\\r", None);
         let finding = of(run);

@@ -2,6 +2,7 @@
 
 use crate::engine::wire::{LONGEST_LINE, MOST_LINES};
 use crate::judge::support::wording;
+use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, ProgramClass, Purpose, Question, Run,
     Shell, WhyIllegal,
@@ -222,9 +223,11 @@ pub(crate) fn exit_words(run: &Run, exit: ExitHow) -> String {
     wording::exit_words(exit, has_shell(run))
 }
 
-/// True if a shell ran.
+/// True if a shell ran, by its name or as what reads a script.
 pub(crate) fn has_shell(run: &Run) -> bool {
-    run.execs.iter().any(|exec| SHELLS.contains(&&*exec.name))
+    let reads = |exec: &Exec| exec.real.as_deref().map(base_name);
+    let is_shell = |name: &str| SHELLS.contains(&name);
+    run.execs.iter().any(|exec| is_shell(&exec.name) || reads(exec).is_some_and(is_shell))
 }
 
 /// The end of a run that came before it was asked for.
