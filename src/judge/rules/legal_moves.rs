@@ -472,9 +472,14 @@ mod tests {
 
     #[test]
     fn a_blank_of_typography_is_named() {
-        let run = castle(illegal("bestmove\u{a0}e2e4", "no move on the line"));
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
-        assert!(finding.summary.contains("a no-break space (U+00A0)"), "{}", finding.summary);
+        let mut silent = castle(Answer::Timeout);
+        for ask in silent.asks.iter_mut().filter(|ask| ask.answer == Answer::Timeout) {
+            ask.other = Some("bestmove\u{a0}e2e4".into());
+        }
+        for run in [silent, castle(illegal("bestmove e2e4\u{a0}", "no move on the line"))] {
+            let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
+            assert!(finding.summary.contains("a no-break space (U+00A0)"), "{}", finding.summary);
+        }
     }
 
     #[test]

@@ -225,9 +225,11 @@ pub(crate) fn exit_words(run: &Run, exit: ExitHow) -> String {
 
 /// True if a shell ran, by its name or as what reads a script.
 pub(crate) fn has_shell(run: &Run) -> bool {
-    let reads = |exec: &Exec| exec.real.as_deref().map(base_name);
     let is_shell = |name: &str| SHELLS.contains(&name);
-    run.execs.iter().any(|exec| is_shell(&exec.name) || reads(exec).is_some_and(is_shell))
+    run.execs.iter().any(|exec| {
+        let reader = exec.real.as_deref().map(base_name);
+        is_shell(&exec.name) || reader.is_some_and(is_shell)
+    })
 }
 
 /// The end of a run that came before it was asked for.
@@ -247,18 +249,14 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
         Answer::Done => "answered".to_owned(),
         Answer::Legal(uci) => format!("bestmove {uci}"),
         Answer::Resigned => "`bestmove resign`".to_owned(),
-        // A blank of typography looks like any other.
-        Answer::Illegal { line, why } => match Typographic::first_in(line) {
-            Some(sign) => format!("`{line}`, with {} in it: {why}", sign.shown()),
-            None => format!("`{line}`: {why}"),
-        },
+        Answer::Illegal { line, why } => format!("{}: {why}", quoted(line)),
         Answer::Timeout => {
             let (line, lacks) = match &ask.unfinished {
                 Some(line) => (Some(line), " without a line's end"),
                 None => (ask.other.as_ref(), ""),
             };
-            let said =
-                line.map(|line| format!("; it said `{}`{lacks}", wording::shorten(line, 80)));
+            let said = line
+                .map(|line| format!("; it said {}{lacks}", quoted(&wording::shorten(line, 80))));
             let said = said.unwrap_or_default();
             let is_last = run.asks.last().is_some_and(|last| std::ptr::eq(last, ask));
             let stopped = run.stopped.as_ref().filter(|_| is_last);
@@ -287,6 +285,14 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
             "nothing while it waited for more input, and the answer once that was closed".to_owned()
         }
         Answer::NotTaken => "it no longer read its input".to_owned(),
+    }
+}
+
+/// What it said in quotes. A blank of typography looks like any other, so it is named.
+fn quoted(line: &str) -> String {
+    match Typographic::first_in(line) {
+        Some(sign) => format!("`{line}` (with {} in it)", sign.shown()),
+        None => format!("`{line}`"),
     }
 }
 
