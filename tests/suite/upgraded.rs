@@ -81,7 +81,7 @@ fn a_report_and_its_receipt_name_what_was_replaced() {
     let findings = document["entries"][0]["findings"].as_array().unwrap();
     let commands = findings.iter().find(|found| found["rule"] == "commands").unwrap();
     let replaced = commands["evidence"]["replaced"].as_str().unwrap();
-    assert!(replaced.ends_with("xz"), "{commands:#}");
+    assert!(replaced.split(", ").any(|name| name == "xz"), "{commands:#}");
     let receipt = fs::read_to_string(folder.path().join("receipt.json")).unwrap();
     let receipt: Value = serde_json::from_str(&receipt).unwrap();
     assert_eq!(receipt["entries"][0]["replaced"], replaced, "{receipt:#}");
@@ -151,7 +151,9 @@ fn a_match_is_broken_off_where_a_program_is_gone() {
     // It has several names.
     let words = last["details"].as_str().unwrap();
     assert!(
-        words.contains("replaced on this host meanwhile: ") && words.ends_with("xz"),
+        words
+            .split_once("replaced on this host meanwhile: ")
+            .is_some_and(|(_, names)| names.split(", ").any(|name| name == "xz")),
         "{words}"
     );
 }

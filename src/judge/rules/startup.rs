@@ -275,6 +275,7 @@ mod tests {
     fn an_exit_is_told_as_a_shells_where_one_read_the_entry() {
         let told = |real: &str| {
             let mut run = testing::run(Purpose::Main).died(ExitHow::Status(127));
+            run.execs[0].name = "entry".into();
             run.execs[0].real = Some(real.into());
             of(run).summary
         };
