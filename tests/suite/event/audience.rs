@@ -125,6 +125,7 @@ fn links(name: &str, page: &str) -> BTreeSet<String> {
     let folder = name.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
     found
         .filter(|link| !link.starts_with('#'))
+        .map(|link| link.split_once('#').map_or(link, |(page, _)| page))
         .map(|link| match link.strip_prefix("../") {
             Some(above) => above.to_owned(),
             None => format!("{folder}{link}"),
