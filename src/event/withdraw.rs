@@ -74,7 +74,8 @@ pub(crate) fn knocked_out(config: &EventConfig, ledger: &Ledger, engine: &str) -
     let StageFormat::Of(format::Format::Knockout(of)) = &stage.format else { return None };
     let takes = |stage: &Stage| stage.engines.iter().any(|name| name == engine);
     let goes_on = stage.taken.iter().flat_map(|taken| &taken.places).any(|place| *place > 1);
-    if state.outcome.is_some() || goes_on || config.stages[number + 1..].iter().any(takes) {
+    let is_over = state.outcome.is_some() || stage.is_played(state);
+    if is_over || goes_on || config.stages[number + 1..].iter().any(takes) {
         return None;
     }
     let seats = &state.started.seats;
