@@ -26,6 +26,7 @@ mod place;
 pub(crate) mod plan;
 pub mod progress;
 mod promotion;
+mod ranking;
 pub mod ratings;
 pub(crate) mod recorder;
 pub(crate) mod replay;
