@@ -83,7 +83,8 @@ impl Stage {
 mod tests {
     use std::num::NonZeroU32;
 
-    use super::super::format::knockout::{BracketDraw, Knockout, WhiteFirst};
+    use super::super::format::bracket_draw::BracketDraw;
+    use super::super::format::knockout::{Knockout, WhiteFirst};
     use super::super::format::match_::MatchPart;
     use super::super::format::playoff::Playoff;
     use super::super::stage::tests::stage;

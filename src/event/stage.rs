@@ -448,7 +448,7 @@ pub(in crate::event) mod tests {
     #[test]
     fn beyond_the_books_end_a_match_of_a_bracket_has_its_own_openings_again() {
         let knockout = format::knockout::Knockout {
-            draw: format::knockout::BracketDraw::EqualDistance,
+            draw: format::bracket_draw::BracketDraw::EqualDistance,
             pairs: vec![NonZeroU32::MIN],
             bronze: None,
             early: true,

@@ -196,7 +196,8 @@ mod tests {
 
     use super::*;
     use crate::event::format::dutch::Dutch;
-    use crate::event::format::knockout::{BracketDraw, WhiteFirst};
+    use crate::event::format::bracket_draw::BracketDraw;
+    use crate::event::format::knockout::WhiteFirst;
     use crate::event::format::match_::MatchFormat;
     use crate::event::format::playoff::Playoff;
     use crate::event::format::round_robin::{PairOrder, RoundRobin};

@@ -297,7 +297,8 @@ fn title(before_final: u32) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::format::knockout::{BracketDraw, WhiteFirst};
+    use crate::event::format::bracket_draw::BracketDraw;
+    use crate::event::format::knockout::WhiteFirst;
     use crate::event::format::{Next, PlayedPairing, StageHistory};
     use crate::model::game::result::GameResult;
     use shakmaty::Color;

@@ -264,7 +264,8 @@ mod tests {
 
     use super::*;
     use crate::event::format::Format;
-    use crate::event::format::knockout::{BracketDraw, Knockout, WhiteFirst};
+    use crate::event::format::bracket_draw::BracketDraw;
+    use crate::event::format::knockout::{Knockout, WhiteFirst};
     use crate::event::format::match_::{MatchFormat, MatchPart};
     use crate::event::stage::tests::stage;
 

@@ -1,5 +1,6 @@
 //! The formats of all events, pure: what was played goes in, what is due comes out.
 
+pub(crate) mod bracket_draw;
 pub(crate) mod due;
 pub mod dutch;
 mod heaviest;
@@ -18,8 +19,9 @@ use std::num::NonZeroU32;
 use super::schedule::MOST_SEATS;
 use crate::model::game::listed::RoundGame;
 use crate::model::words::counted;
+use bracket_draw::BracketDraw;
 use dutch::Dutch;
-use knockout::{BracketDraw, Knockout};
+use knockout::Knockout;
 use swiss::Swiss;
 
 pub(in crate::event) use due::open;

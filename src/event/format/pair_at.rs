@@ -63,9 +63,10 @@ impl StageFormat {
 mod tests {
     use std::num::NonZeroU32;
 
+    use super::super::bracket_draw::BracketDraw;
     use super::super::due::{Due, Next, PlayedPairing};
     use super::super::dutch::Dutch;
-    use super::super::knockout::{BracketDraw, Knockout, WhiteFirst};
+    use super::super::knockout::{Knockout, WhiteFirst};
     use super::super::match_::MatchFormat;
     use super::super::playoff::Playoff;
     use super::super::round_robin::{PairOrder, RoundRobin};

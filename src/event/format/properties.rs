@@ -6,8 +6,9 @@ use std::num::NonZeroU32;
 use shakmaty::Color;
 
 use super::super::schedule::Seat;
+use super::bracket_draw::BracketDraw;
 use super::dutch::Dutch;
-use super::knockout::{BracketDraw, Knockout, WhiteFirst};
+use super::knockout::{Knockout, WhiteFirst};
 use super::match_::{MatchFormat, MatchPart};
 use super::matching::is_perfect;
 use super::playoff::Playoff;

@@ -6,8 +6,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::super::format::Format;
+use super::super::format::bracket_draw::BracketDraw;
 use super::super::format::dutch::Dutch;
-use super::super::format::knockout::{BracketDraw, Knockout, WhiteFirst};
+use super::super::format::knockout::{Knockout, WhiteFirst};
 use super::super::format::match_::{MatchFormat, MatchPart};
 use super::super::format::playoff::Playoff;
 use super::super::format::round_robin::{PairOrder, RoundRobin};

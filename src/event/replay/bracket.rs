@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use super::super::format::knockout::{
-    BracketDraw, Encounter, Knockout, KnockoutBracket, WhiteFirst,
-};
+use super::super::format::bracket_draw::BracketDraw;
+use super::super::format::knockout::{Encounter, Knockout, KnockoutBracket, WhiteFirst};
 use super::super::format::match_::MatchFormat;
 use super::super::schedule::Seat;
 use super::encounter::PlayedMatch;
