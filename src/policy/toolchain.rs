@@ -43,6 +43,8 @@ pub struct Toolchain {
     pub chess_libraries: Vec<PathBuf>,
     known: HashMap<(u64, u64), Known>,
     found: Vec<FoundProgram>,
+    /// Names of the same files that `--strict` does not grant: a program is judged by the name that it was called by.
+    aliases: Vec<FoundProgram>,
     /// The directory of a Rust toolchain outside the system's directories.
     rust: Option<PathBuf>,
     /// The programs and libraries, and the names by which they are found, as they were then; none where nothing was there.
@@ -98,12 +100,16 @@ impl Toolchain {
     #[must_use]
     pub fn discover(list: Arc<Allowlist>, strictness: Strictness) -> Toolchain {
         let mut search = NameWalk::new(&list);
-        for name in decide::granted(&list, strictness) {
+        for name in decide::granted(&list, Strictness::Tolerant) {
             search.command(name);
         }
         let NameWalk { found, rust, .. } = search;
+        let granted = decide::granted(&list, strictness);
+        let (found, mut aliases): (Vec<FoundProgram>, Vec<FoundProgram>) =
+            found.into_iter().partition(|program| granted.contains(&program.name.as_str()));
+        aliases.retain(|alias| found.iter().any(|program| program.real == alias.real));
         let mut known: HashMap<Inode, Known> = HashMap::new();
-        for FoundProgram { name, real } in &found {
+        for FoundProgram { name, real } in found.iter().chain(&aliases) {
             let Some(file) = inode(real) else { continue };
             let entry = known
                 .entry(file)
@@ -149,6 +155,7 @@ impl Toolchain {
             chess_libraries,
             known,
             found,
+            aliases,
             rust,
             files,
             own_needs: Mutex::default(),
@@ -213,7 +220,8 @@ impl Toolchain {
     fn put_in_its_place(&self, seen: &SeenProgram) -> Option<Known> {
         let real = seen.real.as_ref().filter(|_| !seen.own)?;
         let here = inode(real);
-        let same = self.found.iter().filter(|found| found.real == *real);
+        let all = self.found.iter().chain(&self.aliases);
+        let same = all.filter(|found| found.real == *real);
         let names: Vec<String> = same.map(|found| found.name.clone()).collect();
         (!names.is_empty() && here.is_some() && here == seen.inode)
             .then(|| Known { names, form: multi_call::form(real) })
