@@ -99,7 +99,7 @@ impl Program {
 }
 
 fn write(bytes: &mut [u8], mark: &[u8], text: &str) {
-    let at = bytes.windows(mark.len()).position(|window| window == mark).unwrap();
+    let at = memchr::memmem::find(bytes, mark).unwrap();
     let mut value = text.as_bytes().to_vec();
     value.push(0);
     bytes[at..at + value.len()].copy_from_slice(&value);
