@@ -195,8 +195,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::format::dutch::Dutch;
     use crate::event::format::bracket_draw::BracketDraw;
+    use crate::event::format::dutch::Dutch;
     use crate::event::format::knockout::WhiteFirst;
     use crate::event::format::match_::MatchFormat;
     use crate::event::format::playoff::Playoff;

@@ -31,7 +31,7 @@ const X32_BIT: i64 = 0x4000_0000;
 
 /// The call with the arguments that matter: `socket(AF_INET, SOCK_STREAM)`, `mount`, `clone(new namespaces)`.
 pub(in crate::sandbox) fn call_name(call: &Call) -> String {
-    let number = call.number as i64;
+    let number = i64::from(call.number);
     if call.compat {
         return match number {
             102 => "socketcall (i386)".into(),
@@ -127,7 +127,7 @@ fn fcntl(call: &Call) -> &'static str {
 
 /// The error with which a refused call fails. Programs go on without locks where the file system has none.
 pub(in crate::sandbox) fn refusal(call: &Call) -> i32 {
-    let flock = if call.compat { 143 } else { libc::SYS_flock as u64 };
+    let flock = if call.compat { 143 } else { libc::SYS_flock as u32 };
     if call.number == flock { libc::EOPNOTSUPP } else { libc::EPERM }
 }
 

@@ -3,7 +3,8 @@
 /// A system call as it stands in the registers.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sandbox) struct Call {
-    pub(in crate::sandbox) number: u64,
+    /// The kernel takes 32 bits of the register.
+    pub(in crate::sandbox) number: u32,
     pub(in crate::sandbox) args: [u64; 6],
     /// The i386 table: pointers are 32 bits wide.
     pub(in crate::sandbox) compat: bool,

@@ -104,7 +104,7 @@ impl Tracer<'_> {
     /// must be refused. A lock is of the open file: it is made here, by a descriptor that no thread of the entry can exchange. A caller that would
     /// have to wait for it is refused, since nobody here may wait.
     fn own_lock(&self, pid: i32, call: &Call) -> Option<i32> {
-        if call.compat || call.number != libc::SYS_flock as u64 {
+        if call.compat || call.number != libc::SYS_flock as u32 {
             return None;
         }
         let process = self.tracees.get(&pid)?.process;

@@ -158,10 +158,10 @@ pub(in crate::sandbox) fn other_process(
 ) -> Option<i32> {
     /// Of a clock's number: the part that says what it counts, and the value that stands for a descriptor instead.
     const COUNTS: i32 = 3;
-    const PRIORITY: [[u64; 2]; 2] =
-        [[libc::SYS_setpriority as u64, libc::SYS_getpriority as u64], [97, 96]];
-    const SETTERS: [[u64; 2]; 2] =
-        [[libc::SYS_setpriority as u64, libc::SYS_ioprio_set as u64], [97, 289]];
+    const PRIORITY: [[u32; 2]; 2] =
+        [[libc::SYS_setpriority as u32, libc::SYS_getpriority as u32], [97, 96]];
+    const SETTERS: [[u32; 2]; 2] =
+        [[libc::SYS_setpriority as u32, libc::SYS_ioprio_set as u32], [97, 289]];
     // PRIO_USER and IOPRIO_WHO_USER mean every process of the user.
     let (user, index) = match stop {
         StoppedCall::ProcessSecond if PRIORITY[usize::from(call.compat)].contains(&call.number) => {

@@ -13,24 +13,31 @@ const VARIABLES: [&[u8]; 3] = [b"MAKEFILES=", b"GNUMAKEFLAGS=", b"MAKEFLAGS="];
 /// True for a process that begins to run make with such a variable.
 pub(super) fn brought_by(process: i32, program: &Path, argv: &[Vec<u8>]) -> bool {
     let only_tells = argv.iter().skip(1).eq([b"--version"]);
-    program.file_name().is_some_and(|name| name == "make")
+    is_make(Some(program))
         && !only_tells
         && process::bytes(process, "environ").is_ok_and(|all| are_in(&all))
 }
 
-/// True for the file of make.
+/// True for the file of make; some systems call it gmake.
 pub(super) fn is_make(program: Option<&Path>) -> bool {
-    program.and_then(Path::file_name) == Some(OsStr::new("make"))
+    program.and_then(Path::file_name).is_some_and(|name| name == "make" || name == "gmake")
 }
 
-/// True if a program of the host with these words is what make starts for a compiler.
-pub(super) fn are_of_a_compiler(words: &[Vec<u8>]) -> bool {
-    let has = |wanted: &[u8]| words.iter().any(|word| word == wanted);
+/// True if a program of the host with these words is what make starts for a compiler. Any program can have the words.
+pub(super) fn are_of_a_compiler(program: Option<&Path>, words: &[Vec<u8>]) -> bool {
     match words {
         [_, option, command] if option == b"-c" => empties_a_part(command),
-        [_, ..] => has(b"-xlto") && has(b"-fltrans"),
-        [] => false,
+        [_, option, rest @ ..] => {
+            option == b"-xlto" && rest.iter().any(|word| word == b"-fltrans") && is_driver(program)
+        }
+        _ => false,
     }
+}
+
+/// True for the file of GCC's driver (`x86_64-linux-gnu-gcc-12`).
+fn is_driver(program: Option<&Path>) -> bool {
+    let name = program.and_then(Path::file_name).and_then(OsStr::to_str);
+    name.is_some_and(|name| name.split('-').any(|part| ["cc", "c++", "gcc", "g++"].contains(&part)))
 }
 
 /// True for the command by which lto-wrapper empties a part that was compiled. Versions of GCC put its name in quotes, or do not.
@@ -80,13 +87,17 @@ mod tests {
 
     #[test]
     fn make_starts_for_a_compiler_only_what_a_compiler_asks_of_it() {
-        let is_it = |all: &[&str]| {
+        let as_file = |file: &str, all: &[&str]| {
             let words: Vec<Vec<u8>> = all.iter().map(|word| word.as_bytes().to_vec()).collect();
-            are_of_a_compiler(&words)
+            are_of_a_compiler(Some(Path::new(file)), &words)
         };
-        assert!(is_it(&[
-            "cc", "-xlto", "-c", "-O2", "-dumpdir", "a.", "-fltrans", "-o", "x.o", "y.o"
-        ]));
+        let is_it = |all: &[&str]| as_file("/usr/bin/x86_64-linux-gnu-gcc-12", all);
+        let part = ["cc", "-xlto", "-c", "-O2", "-dumpdir", "a.", "-fltrans", "-o", "x.o", "y.o"];
+        assert!(is_it(&part) && as_file("/usr/bin/g++", &part));
+        assert!(
+            !as_file("/usr/bin/perl", &part) && !as_file("/usr/bin/x86_64-linux-gnu-as", &part)
+        );
+        assert!(!is_it(&["cc", "x.c", "-xlto", "-fltrans"]));
         let shell = |command: &str| is_it(&["/bin/sh", "-c", command]);
         assert!(shell(
             "touch -r /tmp/a.ltrans0.o /tmp/a.ltrans0.o.tem > /dev/null 2>&1 && mv /tmp/a.ltrans0.o.tem /tmp/a.ltrans0.o"

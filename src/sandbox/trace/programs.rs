@@ -206,11 +206,11 @@ impl Tracer<'_> {
         // The words that the program got may be others than those that were there when it was asked for. No more of them are looked
         // at than the first two, which tell one program of a file of many from another; a word that is cut is no program's name.
         let words = process::command_line(pid);
+        let path = program.running.as_ref().map(|running| running.path.as_path());
         let is_asked_of_make =
-            !program.own && !program.script && own_rules::are_of_a_compiler(&words);
+            !program.own && !program.script && own_rules::are_of_a_compiler(path, &words);
         let got: Vec<Vec<u8>> = words.into_iter().take(tracee::ARGUMENTS).collect();
         let (argv, reader_argv) = if program.script { (claimed, got) } else { (got, Vec::new()) };
-        let path = program.running.as_ref().map(|running| running.path.as_path());
         let own_code =
             starter.own || path.is_some_and(|path| own_rules::brought_by(pid, path, &argv));
         let loaders = self.loaders(pid, program.running.as_ref(), &argv);

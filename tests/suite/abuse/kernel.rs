@@ -4,7 +4,7 @@ use super::attack::Named::{Denial, Resource};
 use super::attack::{Attack, Control, c};
 
 /// Refused by the filter, and by which name.
-const REFUSED: [(&str, &[super::attack::Named]); 47] = [
+const REFUSED: [(&str, &[super::attack::Named]); 49] = [
     ("socket_high_type", &[Denial("socket(AF_INET, SOCK_STREAM)")]),
     ("socketpair_inet", &[Denial("socketpair(AF_INET, SOCK_STREAM)")]),
     ("socketpair_tipc", &[Denial("socketpair(family 30, SOCK_SEQPACKET)")]),
@@ -49,6 +49,8 @@ const REFUSED: [(&str, &[super::attack::Named]); 47] = [
     ("pages_lent_to_a_pipe", &[Denial("vmsplice")]),
     ("filter_of_a_socket", &[Denial("setsockopt(a filter)")]),
     ("file_made_huge", &[Denial("madvise(MADV_COLLAPSE)")]),
+    ("socket_by_high_number", &[Denial("socket(AF_INET, SOCK_STREAM)")]),
+    ("priority_by_high_number", &[Denial("setpriority of a foreign process")]),
     ("priority_of_the_group", &[Denial("setpriority of a foreign process")]),
     ("class_of_the_group", &[Denial("ioprio_set of a foreign process")]),
     ("pages_dropped_after", &[Denial("preadv2(RWF_NOWAIT)")]),

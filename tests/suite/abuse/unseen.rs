@@ -90,6 +90,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         sh(26, "preloaded_and_gone", PRELOADED_AND_GONE).named(&[Refused("as")]).may_work(),
         sh(26, "preloaded_script", PRELOADED_SCRIPT).named(&[Refused("as")]).may_work(),
         sh(26, "words_that_make_reads", WORDS_THAT_MAKE_READS).named(&[Refused("make")]).may_work(),
+        sh(26, "a_part_of_make", A_PART_OF_MAKE).named(&[Refused("make")]).may_work(),
         sh(26, "shell_of_make", SHELL_OF_MAKE).named(&[Refused("make")]).may_work(),
     ];
     if cfg!(target_arch = "x86_64") {
@@ -108,6 +109,15 @@ echo 'int main(){return 0;}' >a.c
 cc -O2 -flto=2 -dumpdir 'x$(shell echo ESCAPED >&2)' a.c -o a 2>&1 |
     { while read -r l; do case $l in *ESCAPED*) echo ESCAPED; esac; done; }
 rm -f a a.c
+";
+
+/// That command has the words by which make starts a compiler for a part.
+const A_PART_OF_MAKE: &str = "\
+echo 'int main(){return 0;}' >a.c
+echo 'echo ESCAPED >&2' >p
+cc -O2 -flto=2 -dumpdir 'x$(shell sh p -xlto -fltrans)' a.c -o a 2>&1 |
+    { while read -r l; do case $l in *ESCAPED*) echo ESCAPED; esac; done; }
+rm -f a a.c p
 ";
 
 /// The shell of that make is given a command by a variable.

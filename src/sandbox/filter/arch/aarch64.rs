@@ -32,7 +32,7 @@ pub(in crate::sandbox) fn other_change(_: i64) -> Option<(Changes, FileReference
 /// The call that a stopped process is about to make.
 pub(in crate::sandbox) fn call(r: &Registers, compat: bool) -> Call {
     let args = [r.regs[0], r.regs[1], r.regs[2], r.regs[3], r.regs[4], r.regs[5]];
-    Call { number: r.regs[8], args, compat }
+    Call { number: r.regs[8] as u32, args, compat }
 }
 
 /// The result of a call: zero or more, or the negated errno.

@@ -38,8 +38,8 @@ fn change_registers(pid: Pid, change: impl FnOnce(&mut Registers)) -> nix::Resul
 }
 
 /// The property of a file that a call of either table changes, and the way in which it names the file.
-pub(in crate::sandbox) fn change(number: u64, compat: bool) -> Option<(Changes, FileReference)> {
-    let number = i64::try_from(number).ok()?;
+pub(in crate::sandbox) fn change(number: u32, compat: bool) -> Option<(Changes, FileReference)> {
+    let number = i64::from(number);
     if compat {
         return current::other_change(number);
     }

@@ -63,7 +63,7 @@ pub(in crate::sandbox) fn call(r: &Registers, compat: bool) -> Call {
     } else {
         [r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9]
     };
-    Call { number: r.orig_rax, args, compat }
+    Call { number: r.orig_rax as u32, args, compat }
 }
 
 /// The result of a call: zero or more, or the negated errno.
@@ -77,9 +77,9 @@ pub(in crate::sandbox) fn result(registers: &Registers) -> i64 {
 /// True if the call that has just made a child shares the table of descriptors with it. No number of a call that makes one is another
 /// such call's in the other table.
 pub(in crate::sandbox) fn clones_descriptors(r: &Registers) -> bool {
-    const NATIVE: u64 = libc::SYS_clone as u64;
-    const I386: u64 = 120;
-    let flags = match r.orig_rax {
+    const NATIVE: u32 = libc::SYS_clone as u32;
+    const I386: u32 = 120;
+    let flags = match r.orig_rax as u32 {
         NATIVE => r.rdi,
         I386 => r.rbx,
         _ => 0,
@@ -102,7 +102,7 @@ pub(in crate::sandbox) fn take_up_call(pid: Pid) -> nix::Result<()> {
     const ERESTARTNOHAND: i64 = 514;
     let mut registers = ptrace::getregs(pid)?;
     // Outside of a call there is no number of one.
-    if registers.orig_rax as i64 >= 0 && result(&registers) == -i64::from(libc::EINTR) {
+    if registers.orig_rax as i32 >= 0 && result(&registers) == -i64::from(libc::EINTR) {
         registers.rax = -ERESTARTNOHAND as u64;
         ptrace::setregs(pid, registers)?;
     }

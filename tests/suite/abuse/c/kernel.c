@@ -125,6 +125,9 @@ ATTACK(file_made_huge) {
     memset(even, 1, huge);
     return madvise(even, huge, 25 /* MADV_COLLAPSE */) == 0;
 }
+/* The number of a call is 32 bits, too, of a register that has more. */
+CALL(socket_by_high_number, SYS_socket | 1L << 32, AF_INET, SOCK_STREAM, 0)
+CALL(priority_by_high_number, SYS_setpriority | 1L << 32, PRIO_PGRP, 0, 7)
 ATTACK(priority_of_the_group) { return setpriority(PRIO_PGRP, 0, 7) == 0; }
 ATTACK(class_of_the_group) { return syscall(SYS_ioprio_set, 2 /* IOPRIO_WHO_PGRP */, 0, 3 << 13) == 0; }
 ATTACK(pages_dropped_after) {
