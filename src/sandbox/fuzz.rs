@@ -105,7 +105,7 @@ proptest! {
     #[test]
     fn any_call_is_read(number in number(), args in arguments(), compat in any::<bool>(), which in 0i64..0x20) {
         let pid = std::process::id() as i32;
-        let call = Call { number: u32::from(number), args, compat };
+        let call = Call { number, args, compat };
         let name = call_name(&call);
         prop_assert!(!name.is_empty() && !name.chars().any(char::is_control));
         let Some((stop, _)) = StoppedCall::from_message(which) else { return Ok(()); };
