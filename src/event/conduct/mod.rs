@@ -310,7 +310,7 @@ impl<'a> Conductor<'a> {
         let beyond = |state: &StageState| stage.pairs_beyond(seats.len(), state.past());
         let level_before = beyond(&self.ledger.stages[number]);
         loop {
-            self.settle(&mut going_on)?;
+            self.settle(number, &mut going_on)?;
             let state = &self.ledger.stages[number];
             let due = match stage.next_with(state, &self.ledger.under_way(number)) {
                 Next::Play(due) => due,
@@ -318,7 +318,10 @@ impl<'a> Conductor<'a> {
                     self.bye(stage, number, seat, round)?;
                     continue;
                 }
-                Next::Over(_) => break,
+                Next::Over(_) => match self.left_under_way(number) {
+                    Some(error) => return Err(error),
+                    None => break,
+                },
             };
             let more = beyond(state).into_iter().map(|(game, pairs)| {
                 pairs.saturating_sub(level_before.get(&game).copied().unwrap_or(0))
@@ -345,6 +348,16 @@ impl<'a> Conductor<'a> {
             }
         }
         self.conclude(stage, number)
+    }
+
+    /// The error for a game that is under way where nothing of its stage is due: gate4k 0.2 struck out games on which such a
+    /// one rested. A stage is not over as long as it is open.
+    fn left_under_way(&self, number: usize) -> Option<EventError> {
+        let mut open = self.ledger.open.values().filter(|game| game.started.stage == number);
+        let id = &open.next()?.started.id;
+        Some(EventError::NotNow(format!(
+            "{id} is under way, and is not due since a game before it was struck out; `gate4k event annul` ends it"
+        )))
     }
 
     /// Begins a stage with those whom its draw gives.

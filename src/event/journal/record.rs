@@ -485,25 +485,25 @@ impl GameFinished {
 #[serde(rename_all = "kebab-case")]
 pub struct Annulled {
     /// The game.
-    pub(crate) id: String,
+    pub id: String,
     /// The stage's number.
-    pub(crate) stage: usize,
+    pub stage: usize,
     /// Its round, from 1.
-    pub(crate) round: u32,
+    pub round: u32,
     /// Its number in the round, from 1.
-    pub(crate) game: u32,
+    pub game: u32,
     /// The fate of its place in the schedule.
-    pub(crate) then: AfterAnnulment,
+    pub then: AfterAnnulment,
     /// The reason.
-    pub(crate) reason: String,
+    pub reason: String,
     /// When, as RFC 3339.
-    pub(crate) at: String,
+    pub at: String,
 }
 
 /// The fate of the place of a game that was struck out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum AfterAnnulment {
+pub enum AfterAnnulment {
     /// Nothing is played there, and it counts for nobody.
     Nothing,
     /// The game is played again from its beginning.
