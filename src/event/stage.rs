@@ -313,6 +313,20 @@ impl Stage {
         }
     }
 
+    /// The games that are next, also those of a round that waits for a bye to be given; none when the stage is over.
+    pub(crate) fn to_come(&self, seats: usize, past: &StageHistory) -> Vec<Due> {
+        match self.next(seats, past) {
+            Next::Play(due) => due,
+            Next::Bye(seat, round) => {
+                let mut past = past.clone();
+                // A round has one bye at most.
+                past.byes.insert((seat, round));
+                self.due(seats, &past)
+            }
+            Next::Over(_) => Vec::new(),
+        }
+    }
+
     /// The game that is due at a place, as it follows from the past; none where none is.
     pub(crate) fn due_at(
         &self,

@@ -134,7 +134,7 @@ fn due(
     if state.outcome.is_some() {
         return Vec::new();
     }
-    let due = stage.due(seats.len(), &stage.past_of(state));
+    let due = stage.to_come(seats.len(), &stage.past_of(state));
     due.into_iter()
         .filter_map(|pairing| {
             let key = GameKey { stage: number, at: pairing.at };
