@@ -69,6 +69,8 @@ pub struct StageState {
     past: StageHistory,
     /// The engines that were withdrawn from it.
     withdrawn: Vec<(String, field::WithdrawnGames)>,
+    /// The engines that would go on from it without a game, and were withdrawn while it was played.
+    pub(super) gone: Vec<String>,
     /// Ties that were decided.
     pub(crate) decisions: Vec<TieDecision>,
     /// Its outcome.
@@ -89,6 +91,7 @@ impl StageState {
             games,
             past,
             withdrawn: Vec::new(),
+            gone: Vec::new(),
             decisions: Vec::new(),
             outcome: None,
         }
@@ -454,6 +457,10 @@ impl Ledger {
                 return Err(format!("{engine} is withdrawn from a stage that is over"));
             }
             stage.withdraw(&withdrawn)?;
+        } else if let Some(last) = self.stages.last_mut().filter(|last| last.outcome.is_none())
+            && last.started.through.contains(engine)
+        {
+            last.gone.push(engine.clone());
         }
         self.changed.insert(withdrawn.engine.clone());
         self.withdrawn.push(withdrawn);

@@ -33,7 +33,7 @@ impl Stage {
 
     /// Its standings as it stands.
     pub(crate) fn standings_of(&self, state: &StageState) -> Standings {
-        self.standings(&self.field(state))
+        Standings { gone: state.gone.clone(), ..self.standings(&self.field(state)) }
     }
 
     /// Its past as its format sees it: without engines that play no more.

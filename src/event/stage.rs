@@ -357,7 +357,7 @@ impl Stage {
 pub(crate) fn playing(standings: &Standings, ranking: &Ranking) -> Ranking {
     let is_ranked = |row: &&StandingsRow| matches!(row.place, Place::Ranked { .. });
     let rows = standings.rows.iter().filter(|row| !is_ranked(row));
-    let out: BTreeSet<&String> = rows.map(|row| &row.engine.name).collect();
+    let out: BTreeSet<&String> = rows.map(|row| &row.engine.name).chain(&standings.gone).collect();
     let kept = |group: &Vec<String>| -> Vec<String> {
         group.iter().filter(|name| !out.contains(name)).cloned().collect()
     };

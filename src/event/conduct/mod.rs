@@ -29,7 +29,7 @@ use super::journal::record::{
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
 use super::schedule::Seat;
-use super::stage::{Ranking, Stage, StageFormat, Updates};
+use super::stage::{Ranking, Stage, StageFormat, Updates, playing};
 use super::stage_table;
 use super::standings::Standings;
 use crate::engine::stop::{Stop, StopLevel};
@@ -413,7 +413,7 @@ impl<'a> Conductor<'a> {
         if let Some(tied) = self.left_open(stage, &standings, &places) {
             return Ok(Some(tied));
         }
-        let promoted = places.concat();
+        let promoted = playing(&standings, &places).concat();
         self.keep(JournalRecord::StageFinished(StageFinished::of(number, &places, promoted)))?;
         Ok(None)
     }
