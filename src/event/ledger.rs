@@ -80,12 +80,15 @@ pub struct StageState {
 impl StageState {
     /// A stage before its first game.
     pub(crate) fn new(started: StageStarted) -> StageState {
-        let past = StageHistory { taken: started.through.len(), ..StageHistory::default() };
+        let mut past = StageHistory { taken: started.through.len(), ..StageHistory::default() };
         // An engine that has not played yet has a row in the standings all the same.
         let mut games = FieldBuilder::default();
-        for name in &started.seats {
+        for name in started.playing() {
             games.enter(&started.player(name));
         }
+        // Who meets a place that nobody has has won: it is a seat that left before its first game.
+        let vacant = started.seats.iter().enumerate().filter(|(_, name)| name.is_empty());
+        past.out.extend(vacant.map(|(seat, _)| (Seat(seat), 0)));
         StageState {
             started,
             games,

@@ -368,23 +368,25 @@ impl<'a> Conductor<'a> {
         book: Option<FrozenBook>,
     ) -> Result<(), EventError> {
         let Drawn { seats, through, level } = draw::drawn(self.config, &self.ledger, number);
-        let distinct: BTreeSet<&String> = seats.iter().collect();
-        if distinct.len() < seats.len() {
+        let playing = seats.iter().filter(|name| !name.is_empty());
+        let playing: Vec<&str> = playing.map(String::as_str).collect();
+        let distinct: BTreeSet<&str> = playing.iter().copied().collect();
+        if distinct.len() < playing.len() {
             return Err(EventError::NotNow(format!(
                 "{} cannot begin: an engine comes to it by two ways; it would play {}",
                 stage.name,
-                seats.join(", ")
+                playing.join(", ")
             )));
         }
         let name = stage.name.clone();
-        self.audience.say(&match (&seats[..], &through[..]) {
+        self.audience.say(&match (&playing[..], &through[..]) {
             ([], through) => {
                 format!("{name} is not needed: no place is tied for {}", all(through))
             }
-            (_, []) => format!("{name} begins: {}", seats.join(", ")),
+            (_, []) => format!("{name} begins: {}", playing.join(", ")),
             (_, through) => format!(
                 "{name} begins: {}; without it {} {}",
-                seats.join(", "),
+                playing.join(", "),
                 all(through),
                 if through.len() == 1 { "goes on" } else { "go on" }
             ),

@@ -210,7 +210,7 @@ pub struct StageStarted {
     pub stage: usize,
     /// Its name.
     pub name: String,
-    /// The engines by seat.
+    /// The engines by seat. An empty name is a place of a bracket that nobody has.
     pub seats: Vec<String>,
     /// Of a playoff after a stage: those that were clear of the tie and go on without a game, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -228,6 +228,11 @@ pub struct StageStarted {
 }
 
 impl StageStarted {
+    /// The engines that play in it, in the order of their seats.
+    pub(crate) fn playing(&self) -> impl Iterator<Item = &String> {
+        self.seats.iter().filter(|name| !name.is_empty())
+    }
+
     /// An engine with the rating that it entered with.
     pub(crate) fn player(&self, name: &str) -> ListedPlayer {
         ListedPlayer { name: name.to_owned(), rating: self.ratings.get(name).copied() }

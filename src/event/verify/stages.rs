@@ -3,7 +3,7 @@
 
 use super::RecordCheck;
 use crate::event::annulment::{self, KnownGame};
-use crate::event::draw;
+use crate::event::draw::{self, Drawn};
 use crate::event::format::Next;
 use crate::event::journal::record::{
     Annulled, Bye, StageFinished, StageStarted, TieDecision, Update, Withdrawn,
@@ -42,9 +42,12 @@ impl RecordCheck<'_> {
         if started.name != name {
             self.wrong(format!("{} begins, and the stage there is called {name}", started.name));
         }
-        let due = draw::drawn(self.config, self.ledger, started.stage);
-        if (&due.seats, &due.through, &due.level)
-            != (&started.seats, &started.through, &started.level)
+        let is_due = |due: &Drawn| {
+            (&due.seats, &due.through, &due.level)
+                == (&started.seats, &started.through, &started.level)
+        };
+        if !is_due(&draw::drawn(self.config, self.ledger, started.stage))
+            && !is_due(&draw::drawn_by_0_2(self.config, self.ledger, started.stage))
         {
             self.wrong(format!(
                 "those who play in {} do not follow from the stages before",
