@@ -241,6 +241,19 @@ fn a_place_of_a_bracket_that_nobody_has_leaves_it_as_it_was_planned() {
     assert_eq!(lengths(&event), [(1, 2), (2, 2), (3, 4)]);
 }
 
+/// E3 and E4 did not go on, and no stage to come has a seat for them.
+fn who_has_no_stage_to_come_is_not_withdrawn() {
+    let stages = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2")
+        + &stage("Final", "match = { pairs = 1 }", "");
+    let event = event_of(4, "", &stages);
+    let whole = played(&event);
+    cut_at(&event, &whole, line(&whole, "stage-started", "Final"));
+    let (code, told) = withdraw(&event, "E4");
+    assert!(code == 2 && told.contains("E4 has nothing to withdraw from"), "{told}");
+    let (code, told) = event.ask(&["event", "annul", "League 1.1", "--reason", "lag"]);
+    assert_eq!(code, 0, "{told}");
+}
+
 fn a_withdrawal_with_other_consequences_is_found() {
     let event =
         event_of(4, "", &stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\""));
@@ -280,6 +293,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_round_robin_goes_on_without_the_best_and_so_does_the_final,
         slow a_seat_that_two_would_have_the_same_right_to_stays_vacant,
         slow a_place_of_a_bracket_that_nobody_has_leaves_it_as_it_was_planned,
+        slow who_has_no_stage_to_come_is_not_withdrawn,
         slow a_withdrawal_with_other_consequences_is_found,
         slow a_match_of_a_bracket_goes_to_the_opponent_of_who_leaves,
         slow the_open_round_of_a_swiss_is_won_without_who_leaves,
