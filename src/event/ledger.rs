@@ -69,6 +69,8 @@ pub struct StageState {
     past: StageHistory,
     /// The engines that were withdrawn from it.
     withdrawn: Vec<(String, field::WithdrawnGames)>,
+    /// The engines that would go on from it without a game, and were withdrawn while it was played.
+    pub(super) gone: Vec<String>,
     /// Ties that were decided.
     pub(crate) decisions: Vec<TieDecision>,
     /// Its outcome.
@@ -78,17 +80,21 @@ pub struct StageState {
 impl StageState {
     /// A stage before its first game.
     pub(crate) fn new(started: StageStarted) -> StageState {
-        let past = StageHistory { taken: started.through.len(), ..StageHistory::default() };
+        let mut past = StageHistory { taken: started.through.len(), ..StageHistory::default() };
         // An engine that has not played yet has a row in the standings all the same.
         let mut games = FieldBuilder::default();
-        for name in &started.seats {
+        for name in started.playing() {
             games.enter(&started.player(name));
         }
+        // Who meets a place that nobody has has won: it is a seat that left before its first game.
+        let vacant = started.seats.iter().enumerate().filter(|(_, name)| name.is_empty());
+        past.out.extend(vacant.map(|(seat, _)| (Seat(seat), 0)));
         StageState {
             started,
             games,
             past,
             withdrawn: Vec::new(),
+            gone: Vec::new(),
             decisions: Vec::new(),
             outcome: None,
         }
@@ -454,6 +460,10 @@ impl Ledger {
                 return Err(format!("{engine} is withdrawn from a stage that is over"));
             }
             stage.withdraw(&withdrawn)?;
+        } else if let Some(last) = self.stages.last_mut().filter(|last| last.outcome.is_none())
+            && last.started.through.contains(engine)
+        {
+            last.gone.push(engine.clone());
         }
         self.changed.insert(withdrawn.engine.clone());
         self.withdrawn.push(withdrawn);

@@ -33,7 +33,7 @@ impl Stage {
 
     /// Its standings as it stands.
     pub(crate) fn standings_of(&self, state: &StageState) -> Standings {
-        self.standings(&self.field(state))
+        Standings { gone: state.gone.clone(), ..self.standings(&self.field(state)) }
     }
 
     /// Its past as its format sees it: without engines that play no more.
@@ -69,9 +69,11 @@ impl Stage {
         let seats = &state.started.seats;
         match format.next(seats.len(), state.past()) {
             Next::Over(groups) if format.ranks() => {
-                let name = |seat: &Seat| seats.get(seat.0).cloned();
-                let played = groups.iter().map(|group| group.iter().filter_map(name).collect());
-                let played: Ranking = played.collect();
+                let name = |seat: &Seat| seats.get(seat.0).filter(|name| !name.is_empty()).cloned();
+                let named = groups.iter().map(|group| group.iter().filter_map(name).collect());
+                // A place of a bracket that nobody has has no rank.
+                let played: Ranking =
+                    named.filter(|group: &Vec<String>| !group.is_empty()).collect();
                 let is_followed = self.taken.iter().any(|taken| taken.by_ranking);
                 Some(match self.breaks_ties_of.filter(|_| is_followed) {
                     Some(_) => state.started.told_apart(&played),

@@ -313,6 +313,20 @@ impl Stage {
         }
     }
 
+    /// The games that are next, also those of a round that waits for a bye to be given; none when the stage is over.
+    pub(crate) fn to_come(&self, seats: usize, past: &StageHistory) -> Vec<Due> {
+        match self.next(seats, past) {
+            Next::Play(due) => due,
+            Next::Bye(seat, round) => {
+                let mut past = past.clone();
+                // A round has one bye at most.
+                past.byes.insert((seat, round));
+                self.due(seats, &past)
+            }
+            Next::Over(_) => Vec::new(),
+        }
+    }
+
     /// The game that is due at a place, as it follows from the past; none where none is.
     pub(crate) fn due_at(
         &self,
@@ -343,7 +357,7 @@ impl Stage {
 pub(crate) fn playing(standings: &Standings, ranking: &Ranking) -> Ranking {
     let is_ranked = |row: &&StandingsRow| matches!(row.place, Place::Ranked { .. });
     let rows = standings.rows.iter().filter(|row| !is_ranked(row));
-    let out: BTreeSet<&String> = rows.map(|row| &row.engine.name).collect();
+    let out: BTreeSet<&String> = rows.map(|row| &row.engine.name).chain(&standings.gone).collect();
     let kept = |group: &Vec<String>| -> Vec<String> {
         group.iter().filter(|name| !out.contains(name)).cloned().collect()
     };

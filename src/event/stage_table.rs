@@ -13,7 +13,7 @@ use crate::model::game::result::GameResult;
 pub(crate) fn of(config: &EventConfig, ledger: &Ledger, number: usize) -> Option<Standings> {
     let (stage, state) = (config.stages.get(number)?, ledger.stages.get(number)?);
     let field = stage.field(state);
-    let mut table = stage.standings(&field);
+    let mut table = Standings { gone: state.gone.clone(), ..stage.standings(&field) };
     let is_over = matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_));
     if table.format.is_none() {
         let struck = state.past().games.values();

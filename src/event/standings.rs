@@ -29,6 +29,8 @@ pub struct Standings {
     pub unfinished: usize,
     /// The games among them that the organisers annulled, and the engines that were withdrawn, in words.
     pub annulled: Vec<String>,
+    /// The engines that would go on without a game here, and were withdrawn.
+    pub(crate) gone: Vec<String>,
     /// The part of the schedule that is played, where the games follow one.
     pub progress: Option<EventProgress>,
     /// The kind of stage that its games are of, in words, where no double round robins tell how far it has come.
@@ -188,6 +190,7 @@ impl Standings {
             games,
             unfinished: field.games().len() - games,
             annulled: Vec::new(),
+            gone: Vec::new(),
             progress: EventProgress::of(field),
             format: None,
             is_played_on,

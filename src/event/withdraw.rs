@@ -4,6 +4,7 @@
 //! pairings followed from results the games that were played count, and nobody waits for those that were not.
 
 use super::config::EventConfig;
+use super::draw::{self, Drawn};
 use super::field::WithdrawnGames;
 use super::format::knockout::{Encounter, Knockout, winner};
 use super::format::{self, Next, StageHistory};
@@ -83,6 +84,24 @@ pub(crate) fn knocked_out(config: &EventConfig, ledger: &Ledger, engine: &str) -
     let past = stage.past_of(state);
     (!is_in(of, seats.len(), &past, seat))
         .then(|| format!("{engine} is out of {}: it has lost its last match", stage.name))
+}
+
+/// The reason why an engine that plays in no stage which is open has nothing left to leave: no stage to come seats it. None
+/// where it may still play. `verify` does not ask this: gate4k 0.2 took such a withdrawal, too.
+pub(crate) fn plays_no_more(config: &EventConfig, ledger: &Ledger, engine: &str) -> Option<String> {
+    let (begun, last) = (ledger.stages.len(), ledger.stages.last()?);
+    let started = &last.started;
+    let mut here = started.seats.iter().chain(&started.through);
+    if last.outcome.is_none() && here.any(|name| name == engine) {
+        return None;
+    }
+    let comes_to = |number| {
+        let Drawn { seats, through, .. } = draw::drawn(config, ledger, number);
+        seats.iter().chain(&through).any(|name| name == engine)
+    };
+    (!(begun..config.stages.len()).any(comes_to)).then(|| {
+        format!("{engine} has nothing to withdraw from: no stage to come has a seat for it")
+    })
 }
 
 /// True if a seat of a bracket has a match to play, now or behind others.

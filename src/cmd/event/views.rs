@@ -28,7 +28,7 @@ use crate::view::{event_ratings, standings, text};
 pub(super) fn ledger(
     config: &EventConfig,
 ) -> Result<(Ledger, Option<journal::TornRecord>), JournalError> {
-    let mut ledger = Ledger::default();
+    let mut ledger = Ledger::of(config);
     let torn = journal::read(&config.journal, &mut |_, record| ledger.apply(record))?;
     Ok((ledger, torn))
 }
@@ -36,7 +36,7 @@ pub(super) fn ledger(
 /// The difference of the event's file from the one that its journal was begun with. Only the records before the first
 /// stage are read, since the settings may change up to there alone; a fault of the journal is told by who reads it.
 pub(super) fn settings_changed(config: &EventConfig) -> Option<EventError> {
-    let mut ledger = Ledger::default();
+    let mut ledger = Ledger::of(config);
     let kinds = ["{\"header\"", "{\"settings\"", "{\"stage-started\""];
     let wanted = &mut |record: &str| kinds.iter().any(|kind| record.starts_with(kind));
     let _ = journal::read_some(&config.journal, wanted, &mut |_, record| {
@@ -81,10 +81,10 @@ fn underway(config: &EventConfig, stage: &Stage, state: &StageState) -> String {
     let done = state.finished();
     let standings = stage.standings_of(state);
     // A match that is tied is planned as far as its next pair, a Swiss as far as its next round.
-    let due = stage.due(state.started.seats.len(), &stage.past_of(state)).len();
+    let due = stage.to_come(state.started.seats.len(), &stage.past_of(state)).len();
     let ranking = stage.ranking(&standings, state);
     match stage.open_tie(&standings, &ranking) {
-        Some(tied) if due == 0 => format!(
+        Some(tied) if stage.is_played(state) => format!(
             "{done} of {}; {} are tied, and {}: {}, the best first",
             counted(done, "game"),
             all(&tied),
@@ -275,6 +275,26 @@ fn write_crash_folders(config: &EventConfig, out: &mut impl Write) -> anyhow::Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::journal::record::StageStarted;
+
+    /// Of three engines one has a bye first; all are level, and the organisers have nothing to decide yet.
+    #[test]
+    fn no_tie_is_to_be_decided_before_a_round_that_waits_for_its_bye() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("event.toml");
+        let mut text = "event = \"E\"\ntime-control = \"1+1\"\n".to_owned();
+        let seats = ["A", "B", "C"].map(str::to_owned).to_vec();
+        for name in &seats {
+            text += &format!("[[engine]]\nname = {name:?}\ncmd = \"/bin/true\"\n");
+        }
+        text += "[[stage]]\nname = \"S\"\nformat = { swiss = { rounds = 2, pairing = \"monrad\" } }\n\
+                 book-policy = \"none\"\ntie-breaks = [\"wins\"]\n";
+        std::fs::write(&path, text).unwrap();
+        let config = EventConfig::load(&path).unwrap();
+        let begins = StageStarted { name: "S".into(), seats, ..StageStarted::default() };
+        let told = underway(&config, &config.stages[0], &StageState::new(begins));
+        assert_eq!(told, "0 of 2 games");
+    }
 
     #[test]
     fn only_what_could_be_steadier_is_named() {

@@ -97,6 +97,8 @@ enum Source {
     Seat(Seat),
     Winner(u32),
     Loser(u32),
+    /// A place that no engine has, though the draw has one there: its match has a number, and nobody plays it.
+    Vacant,
     Nobody,
 }
 
@@ -154,16 +156,27 @@ impl BracketPlan<'_> {
         points: &dyn Fn(u32, Seat) -> HalfPoints,
     ) -> BroadcastBracket {
         let rounds = Knockout::rounds(self.seats);
-        let taken =
-            |seat: Seat| if seat.0 < self.seats { Source::Seat(seat) } else { Source::Nobody };
+        let taken = |seat: Seat| match seat.0 < self.seats {
+            true if name(seat).is_empty() => Source::Vacant,
+            true => Source::Seat(seat),
+            false => Source::Nobody,
+        };
         let mut places: Vec<Source> =
             self.knockout.draw.places(self.seats).into_iter().map(taken).collect();
         let mut sides: BTreeMap<u32, [Source; 2]> = BTreeMap::new();
         let mut number = 0;
-        let mut levels = Vec::new();
+        let mut levels: Vec<BracketLevel> = Vec::new();
         for round in 1..=rounds {
-            let Drawn { own, free, slots, next, bronze } =
+            let Drawn { own, free, slots, next, mut bronze } =
                 self.drawn(round == rounds, &places, &mut number);
+            // A side that had nobody to play in its semifinal has left no loser there.
+            let semifinals = levels.last().map_or(&[][..], |level| &level.matches);
+            bronze = bronze.filter(|(_, both)| {
+                both.iter().all(|side| match side {
+                    Source::Loser(of) => semifinals.iter().any(|one| one.number == *of),
+                    _ => false,
+                })
+            });
             sides.extend(own.iter().chain(&bronze).copied());
             let shown = |(number, title, prize): (u32, String, Prize)| {
                 let both = sides.get(&number).copied().unwrap_or([Source::Nobody; 2]);
@@ -201,7 +214,7 @@ impl BracketPlan<'_> {
                     .into_iter()
                     .map(|one| match one.map_err(|side| self.resolved(side, &sides)) {
                         Ok(number) => BracketSlot::Match(number),
-                        Err(Source::Nobody) => BracketSlot::Empty,
+                        Err(Source::Nobody | Source::Vacant) => BracketSlot::Empty,
                         Err(one) => BracketSlot::Bye(side(one, name)),
                     })
                     .collect(),
@@ -242,6 +255,12 @@ impl BracketPlan<'_> {
                     slots.push(Err(*one));
                     next.push(*one);
                 }
+                (Source::Vacant, one) | (one, Source::Vacant) => {
+                    *number += 1;
+                    free.push(*one);
+                    slots.push(Err(*one));
+                    next.push(*one);
+                }
                 _ => {
                     *number += 1;
                     own.push((*number, [*upper, *lower]));
@@ -276,7 +295,7 @@ fn side(one: Source, name: &dyn Fn(Seat) -> String) -> Side {
         Source::Winner(number) => Side::Winner(number),
         Source::Loser(number) => Side::Loser(number),
         // No match has it as a side.
-        Source::Nobody => Side::Engine(String::new()),
+        Source::Nobody | Source::Vacant => Side::Engine(String::new()),
     }
 }
 
@@ -315,6 +334,11 @@ mod tests {
     }
 
     fn shown(knockout: &Knockout, seats: usize, past: &StageHistory) -> BroadcastBracket {
+        // Seats that are out before a game are places that nobody has.
+        let name = |seat: Seat| match past.left(seat) {
+            None => format!("E{}", seat.0 + 1),
+            Some(_) => String::new(),
+        };
         let known = knockout.after(seats, past);
         let won = known
             .encounters
@@ -325,7 +349,7 @@ mod tests {
             let games = past.games.values().filter(|game| game.at.round == number);
             games.map(|game| game.points(seat)).sum()
         };
-        BracketPlan { knockout, seats, won }.levels(&|seat| format!("E{}", seat.0 + 1), &points)
+        BracketPlan { knockout, seats, won }.levels(&name, &points)
     }
 
     fn engine(name: &str) -> Side {
@@ -353,8 +377,14 @@ mod tests {
     /// The seat with the lower number wins every game; each match is then the bracket's own, with its points.
     #[test]
     fn every_match_of_every_bracket_has_the_number_of_its_games() {
-        for (seats, bronze) in (2..=17).flat_map(|seats| [(seats, false), (seats, true)]) {
+        let all = (2..=17).flat_map(|seats| [(seats, false), (seats, true)]);
+        let full = all.map(|(seats, bronze)| (seats, bronze, None));
+        // Of some places that the draw has nobody has any, two that follow each other in the bracket or not.
+        let vacant = (1..8).flat_map(|a| (a..8).map(move |b| Some([a, b])));
+        let vacant = vacant.flat_map(|vacant| [(8, false, vacant), (8, true, vacant)]);
+        for (seats, bronze, vacant) in full.chain(vacant) {
             let (knockout, mut past) = (knockout(bronze), StageHistory::default());
+            past.out.extend(vacant.into_iter().flatten().map(|seat| (Seat(seat), 0)));
             while let Next::Play(due) = knockout.next(seats, &past) {
                 for game in due {
                     let (white, black) = (game.white, game.black);
@@ -369,7 +399,7 @@ mod tests {
             let numbers: std::collections::BTreeSet<u32> =
                 matches.iter().map(|one| one.number).collect();
             let played = past.games.keys().map(|at| at.round).collect();
-            assert_eq!(numbers, played, "{seats} {bronze}");
+            assert_eq!(numbers, played, "{seats} {bronze} {vacant:?}");
             for one in matches {
                 let both: Vec<String> = past
                     .games

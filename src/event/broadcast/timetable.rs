@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
 use crate::event::draw::{self, Drawn};
-use crate::event::format::StageHistory;
-use crate::event::journal::record::AfterAnnulment;
+use crate::event::journal::record::{AfterAnnulment, StageStarted};
 use crate::event::ledger::StageState;
 use crate::event::outlook::long_game;
 use crate::game::clock::TimeControl;
@@ -102,7 +101,10 @@ fn to_come(
         let each = lengths.expected(config, first);
         times = times.map(|times| times.after_all_of(games, each));
     }
-    let due = stage.due(seats.len(), &StageHistory::default()).into_iter();
+    let name = stage.name.clone();
+    let state = StageState::new(StageStarted { name, seats, ..StageStarted::default() });
+    let seats = &state.started.seats;
+    let due = stage.to_come(seats.len(), state.past()).into_iter();
     let slots = due.map(|pairing| {
         let name = |seat: usize| seats.get(seat).cloned().unwrap_or_default();
         let key = GameKey { stage: number, at: pairing.at };
@@ -134,7 +136,7 @@ fn due(
     if state.outcome.is_some() {
         return Vec::new();
     }
-    let due = stage.due(seats.len(), &stage.past_of(state));
+    let due = stage.to_come(seats.len(), &stage.past_of(state));
     due.into_iter()
         .filter_map(|pairing| {
             let key = GameKey { stage: number, at: pairing.at };

@@ -34,7 +34,9 @@ impl Conductor<'_> {
             )));
         };
         let game = KnownGame { id, stage, at };
-        if let Some(why) = annulment::refusal(self.config, &self.ledger, &game, then) {
+        let refused = annulment::refusal(self.config, &self.ledger, &game, then)
+            .or_else(|| annulment::leaves_undue(self.config, &self.ledger, &game, then));
+        if let Some(why) = refused {
             return Err(EventError::NotNow(why));
         }
         let (state, id) = (&self.ledger.stages[stage], game.id);
@@ -78,6 +80,11 @@ impl Conductor<'_> {
         };
         let game = game.clone();
         let started = &game.started;
+        if self.ledger.over(started.stage).is_some() {
+            let stage = self.config.stage_name(started.stage);
+            let what = format!("{stage} is over, and {} counts for nothing in it", started.id);
+            return Err(EventError::NotNow(what));
+        }
         let side = match loser {
             name if name == started.white => Color::White,
             name if name == started.black => Color::Black,

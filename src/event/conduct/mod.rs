@@ -29,7 +29,7 @@ use super::journal::record::{
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
 use super::schedule::Seat;
-use super::stage::{Ranking, Stage, StageFormat, Updates};
+use super::stage::{Ranking, Stage, StageFormat, Updates, playing};
 use super::stage_table;
 use super::standings::Standings;
 use crate::engine::stop::{Stop, StopLevel};
@@ -310,7 +310,7 @@ impl<'a> Conductor<'a> {
         let beyond = |state: &StageState| stage.pairs_beyond(seats.len(), state.past());
         let level_before = beyond(&self.ledger.stages[number]);
         loop {
-            self.settle(&mut going_on)?;
+            self.settle(number, &mut going_on)?;
             let state = &self.ledger.stages[number];
             let due = match stage.next_with(state, &self.ledger.under_way(number)) {
                 Next::Play(due) => due,
@@ -318,7 +318,10 @@ impl<'a> Conductor<'a> {
                     self.bye(stage, number, seat, round)?;
                     continue;
                 }
-                Next::Over(_) => break,
+                Next::Over(_) => match self.left_under_way(number) {
+                    Some(error) => return Err(error),
+                    None => break,
+                },
             };
             let more = beyond(state).into_iter().map(|(game, pairs)| {
                 pairs.saturating_sub(level_before.get(&game).copied().unwrap_or(0))
@@ -347,6 +350,16 @@ impl<'a> Conductor<'a> {
         self.conclude(stage, number)
     }
 
+    /// The error for a game that is under way where nothing of its stage is due: gate4k 0.2 struck out games on which such a
+    /// one rested. A stage is not over as long as it is open.
+    fn left_under_way(&self, number: usize) -> Option<EventError> {
+        let mut open = self.ledger.open.values().filter(|game| game.started.stage == number);
+        let id = &open.next()?.started.id;
+        Some(EventError::NotNow(format!(
+            "{id} is under way, and is not due since a game before it was struck out; `gate4k event annul` ends it"
+        )))
+    }
+
     /// Begins a stage with those whom its draw gives.
     fn begin(
         &mut self,
@@ -355,23 +368,25 @@ impl<'a> Conductor<'a> {
         book: Option<FrozenBook>,
     ) -> Result<(), EventError> {
         let Drawn { seats, through, level } = draw::drawn(self.config, &self.ledger, number);
-        let distinct: BTreeSet<&String> = seats.iter().collect();
-        if distinct.len() < seats.len() {
+        let playing = seats.iter().filter(|name| !name.is_empty());
+        let playing: Vec<&str> = playing.map(String::as_str).collect();
+        let distinct: BTreeSet<&str> = playing.iter().copied().collect();
+        if distinct.len() < playing.len() {
             return Err(EventError::NotNow(format!(
                 "{} cannot begin: an engine comes to it by two ways; it would play {}",
                 stage.name,
-                seats.join(", ")
+                playing.join(", ")
             )));
         }
         let name = stage.name.clone();
-        self.audience.say(&match (&seats[..], &through[..]) {
+        self.audience.say(&match (&playing[..], &through[..]) {
             ([], through) => {
                 format!("{name} is not needed: no place is tied for {}", all(through))
             }
-            (_, []) => format!("{name} begins: {}", seats.join(", ")),
+            (_, []) => format!("{name} begins: {}", playing.join(", ")),
             (_, through) => format!(
                 "{name} begins: {}; without it {} {}",
-                seats.join(", "),
+                playing.join(", "),
                 all(through),
                 if through.len() == 1 { "goes on" } else { "go on" }
             ),
@@ -400,7 +415,7 @@ impl<'a> Conductor<'a> {
         if let Some(tied) = self.left_open(stage, &standings, &places) {
             return Ok(Some(tied));
         }
-        let promoted = places.concat();
+        let promoted = playing(&standings, &places).concat();
         self.keep(JournalRecord::StageFinished(StageFinished::of(number, &places, promoted)))?;
         Ok(None)
     }

@@ -12,13 +12,15 @@ use crate::game::pgn;
 use crate::model::game::record::Resume;
 
 impl Conductor<'_> {
-    /// Decides what becomes of the games under way (rule 6.1), but for those that go on already.
+    /// Decides what becomes of the games of a stage that are under way (rule 6.1), but for those that go on already.
     pub(super) fn settle(
         &mut self,
+        number: usize,
         going_on: &mut HashMap<String, ContinuedGame>,
     ) -> Result<(), EventError> {
         let mut open = self.ledger.open.clone();
-        open.retain(|id, _| !going_on.contains_key(id));
+        // One that an earlier gate4k left under way in a stage before is never played.
+        open.retain(|id, game| game.started.stage == number && !going_on.contains_key(id));
         if open.is_empty() {
             return Ok(());
         }

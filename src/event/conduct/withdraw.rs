@@ -17,6 +17,9 @@ impl Conductor<'_> {
         }
         // A word against it comes before anything is kept.
         withdraw::withdrawal(self.config, &self.ledger, engine).map_err(EventError::NotNow)?;
+        if let Some(why) = withdraw::plays_no_more(self.config, &self.ledger, engine) {
+            return Err(EventError::NotNow(why));
+        }
         self.keep_ends(engine)?;
         let withdrawn = Withdrawn {
             reason: reason.to_owned(),

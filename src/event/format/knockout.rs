@@ -421,7 +421,15 @@ mod tests {
 
     /// The one of two seats that stands lower in the bracket wins, until nothing is due; the games of each match.
     fn openings_of(format: &Knockout, seats: usize, tied: u32) -> BTreeMap<u32, Vec<usize>> {
-        let mut past = StageHistory::default();
+        openings_after(format, seats, tied, StageHistory::default())
+    }
+
+    fn openings_after(
+        format: &Knockout,
+        seats: usize,
+        tied: u32,
+        mut past: StageHistory,
+    ) -> BTreeMap<u32, Vec<usize>> {
         let mut openings: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         while let Next::Play(due) = format.next(seats, &past) {
             for game in due {
@@ -461,6 +469,28 @@ mod tests {
             assert_eq!(met.len(), *met.last().unwrap() + 1, "{seats}");
             let last = RoundGame { round: 1, game: 7 };
             assert_eq!(format.again(seats, last), Some(OpeningIndex(3 % length(&format, seats))));
+        }
+    }
+
+    /// Seats 2 and 7 of eight, or 5 to 8.
+    #[test]
+    fn places_that_nobody_has_leave_the_other_matches_their_numbers_lengths_and_openings() {
+        let format = Knockout {
+            draw: BracketDraw::EqualDistance,
+            pairs: pairs(&[1, 2, 4]),
+            bronze: NonZeroU32::new(2),
+            early: false,
+            white_first: WhiteFirst::Lower,
+        };
+        let full = openings_of(&format, 8, 0);
+        for (vacant, played) in
+            [(&[1, 6][..], &[1, 4, 5, 6, 7, 8][..]), (&[4, 5, 6, 7], &[5, 6, 7, 8])]
+        {
+            let mut past = StageHistory::default();
+            past.out.extend(vacant.iter().map(|seat| (Seat(*seat), 0)));
+            let openings = openings_after(&format, 8, 0, past);
+            assert!(openings.iter().all(|(number, own)| full[number] == *own), "{openings:?}");
+            assert_eq!(openings.into_keys().collect::<Vec<_>>(), played);
         }
     }
 

@@ -210,7 +210,7 @@ pub struct StageStarted {
     pub stage: usize,
     /// Its name.
     pub name: String,
-    /// The engines by seat.
+    /// The engines by seat. An empty name is a place of a bracket that nobody has.
     pub seats: Vec<String>,
     /// Of a playoff after a stage: those that were clear of the tie and go on without a game, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -228,6 +228,11 @@ pub struct StageStarted {
 }
 
 impl StageStarted {
+    /// The engines that play in it, in the order of their seats.
+    pub(crate) fn playing(&self) -> impl Iterator<Item = &String> {
+        self.seats.iter().filter(|name| !name.is_empty())
+    }
+
     /// An engine with the rating that it entered with.
     pub(crate) fn player(&self, name: &str) -> ListedPlayer {
         ListedPlayer { name: name.to_owned(), rating: self.ratings.get(name).copied() }
@@ -485,25 +490,25 @@ impl GameFinished {
 #[serde(rename_all = "kebab-case")]
 pub struct Annulled {
     /// The game.
-    pub(crate) id: String,
+    pub id: String,
     /// The stage's number.
-    pub(crate) stage: usize,
+    pub stage: usize,
     /// Its round, from 1.
-    pub(crate) round: u32,
+    pub round: u32,
     /// Its number in the round, from 1.
-    pub(crate) game: u32,
+    pub game: u32,
     /// The fate of its place in the schedule.
-    pub(crate) then: AfterAnnulment,
+    pub then: AfterAnnulment,
     /// The reason.
-    pub(crate) reason: String,
+    pub reason: String,
     /// When, as RFC 3339.
-    pub(crate) at: String,
+    pub at: String,
 }
 
 /// The fate of the place of a game that was struck out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum AfterAnnulment {
+pub enum AfterAnnulment {
     /// Nothing is played there, and it counts for nobody.
     Nothing,
     /// The game is played again from its beginning.

@@ -311,3 +311,36 @@ fn a_withdrawn_engine_keeps_no_bye_of_a_round_that_it_is_not_in() {
     let byes = |name| field.byes(field.find(name).unwrap()).collect::<Vec<_>>();
     assert_eq!((byes("a"), byes("b")), (vec![(1, 2)], vec![(2, 2)]));
 }
+
+/// a was clear of the tie, and is withdrawn while b and c play it off.
+#[test]
+fn who_is_withdrawn_during_a_playoff_does_not_go_on_from_it() {
+    let one = std::num::NonZeroU32::MIN;
+    let format = Playoff { doubles: one, spots: one.saturating_add(1) };
+    let playoff = stage(StageFormat::Of(Format::Playoff(format)));
+    let mut ledger = Ledger { plan: [playoff.clone()].into(), ..Ledger::default() };
+    let seats = ["b", "c"].map(str::to_owned).to_vec();
+    let through = vec!["a".to_owned()];
+    let begins = StageStarted { name: "S".into(), seats, through, ..StageStarted::default() };
+    ledger.apply(JournalRecord::StageStarted(begins)).unwrap();
+    let withdrawn = Withdrawn {
+        engine: "a".into(),
+        stage: 1,
+        round: 1,
+        played: field::WithdrawnGames::Counts,
+        broken_off: Vec::new(),
+        walkovers: Vec::new(),
+        reason: "a test".into(),
+        at: String::new(),
+    };
+    ledger.apply(JournalRecord::Withdrawn(withdrawn)).unwrap();
+    for (white, black, round, result) in [("b", "c", 1, "1-0"), ("c", "b", 2, "0-1")] {
+        let at = RoundGame { round, game: 1 };
+        play(&mut ledger, &finished(white, black, at, result, "e2e4")).unwrap();
+    }
+    let state = &ledger.stages[0];
+    let standings = playoff.standings_of(state);
+    let ranking = playoff.ranking(&standings, state);
+    assert_eq!(ranking.concat(), ["a", "b", "c"]);
+    assert_eq!(playoff.promoted(&standings, &ranking), ["b", "c"]);
+}

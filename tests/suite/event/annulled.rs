@@ -1,6 +1,7 @@
 //! Games that the organisers strike out, and what every view then shows.
 
-use gate4k::event::journal::JournalRecord;
+use gate4k::event::journal::record::{AfterAnnulment, Annulled};
+use gate4k::event::journal::{Journal, JournalRecord};
 use gate4k::model::game::ending::{GameEnding, Termination};
 use shakmaty::Color;
 
@@ -132,6 +133,50 @@ fn a_game_that_was_annulled_may_be_played_again() {
     assert!(table.contains("Small: Pool: 2 games") && !table.contains("annulled"), "{table}");
 }
 
+/// A has won the first two games of four and B the third, so that the fourth is due, which is under way. gate4k 0.2 struck the
+/// third one out, and ended the match with the fourth open.
+fn a_game_on_which_one_under_way_rests_is_not_struck_out_before_it() {
+    let stage = "[[stage]]\nname = \"M\"\nbook = \"book.txt\"\ndraw = \"seeds\"\nformat = { match = { pairs = 2, \
+                 early = true, then = [{ pairs = 1, until = \"decisive\" }] } }\n";
+    let event = Event::new(&[("A", "elf"), ("B", "elf32")], "0.5+0.01", stage);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B"]);
+    past.game(1, "A", "B", WHITE_MATES);
+    let crash = |winner| GameEnding::win(winner, Termination::Crash { exit: None });
+    past.ended(2, "B", "A", "e2e4 e7e5", crash(Color::Black));
+    past.opening = "d2d4 d7d5";
+    past.ended(3, "A", "B", "d2d4 d7d5", crash(Color::Black));
+    past.ended(4, "B", "A", "d2d4 d7d5", crash(Color::White));
+    drop(past);
+    let whole = std::fs::read_to_string(event.path("event.journal")).unwrap();
+    let (begun, _) = whole.trim_end().rsplit_once('\n').unwrap();
+    event.write("event.journal", &format!("{begun}\n"));
+    let (code, told) = event.ask(&["event", "verify"]);
+    assert_eq!(code, 0, "{told}");
+    for command in ["annul", "replay"] {
+        let (code, told) = event.ask(&["event", command, "3.1", "--reason", "lag"]);
+        assert!(code == 2 && told.contains("small/m/4.1/b/a would not be due"), "{told}");
+    }
+    let (mut journal, _) = Journal::open(&event.path("event.journal"), &mut |_, _| Ok(())).unwrap();
+    let struck = Annulled {
+        id: "small/m/3.1/a/b".into(),
+        stage: 0,
+        round: 3,
+        game: 1,
+        then: AfterAnnulment::Nothing,
+        reason: "lag".into(),
+        at: String::new(),
+    };
+    journal.append(&JournalRecord::Annulled(struck)).unwrap();
+    drop(journal);
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 2 && told.contains("4.1/b/a is under way, and is not due"), "{code} {told}");
+    assert!(event.records("stage-finished").is_empty());
+    assert_eq!(event.ask(&["event", "annul", "4.1", "--reason", "lag"]).0, 0);
+    let told = event.finish();
+    assert!(told.contains("Small is over: A wins"), "{told}");
+}
+
 fn the_first_settings_are_printed_whatever_became_of_the_event_file() {
     let event = played();
     let begun_with = std::fs::read_to_string(event.path("event.toml")).unwrap();
@@ -155,6 +200,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow the_deciding_game_is_played_again_until_a_later_stage_begins [Landlock],
         slow a_replayed_game_is_played_from_its_beginning_and_counted_once [Landlock],
         slow a_game_that_was_annulled_may_be_played_again [Landlock],
+        slow a_game_on_which_one_under_way_rests_is_not_struck_out_before_it [Landlock],
         quick the_first_settings_are_printed_whatever_became_of_the_event_file,
     ]
 }

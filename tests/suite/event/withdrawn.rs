@@ -2,12 +2,13 @@
 
 use std::fs;
 
+use gate4k::event::config::EventConfig;
 use gate4k::event::field::WithdrawnGames;
-use gate4k::event::journal::record::Withdrawn;
+use gate4k::event::journal::record::{StageStarted, Withdrawn};
 use gate4k::event::journal::{Journal, JournalRecord};
 use serde_json::Value;
 
-use super::instants::{event_of, event_with, order, stage};
+use super::instants::{event_of, event_with, order, rounds, stage};
 use super::table::Event;
 
 use crate::match_::engine::instant;
@@ -198,6 +199,61 @@ fn a_seat_that_two_would_have_the_same_right_to_stays_vacant() {
     assert_eq!(event.records("event-finished")[0]["winner"], "E1");
 }
 
+/// All five go on, so that nobody comes for E2: E4 has nobody to play in its semifinal.
+fn a_place_of_a_bracket_that_nobody_has_leaves_it_as_it_was_planned() {
+    let cup = "knockout = { bracket = \"equal-distance\", pairs = [1, 2, 4] }";
+    let stages = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 5")
+        + &stage("Cup", cup, "draw = \"ranking\"");
+    let event = event_of(5, "", &stages);
+    let whole = played(&event);
+    let before = line(&whole, "stage-started", "Cup");
+    cut_at(&event, &whole, before);
+    assert_eq!(withdraw(&event, "E2").0, 0);
+    event.finish();
+    let seats = |event: &Event| event.records("stage-started")[1]["seats"].clone();
+    assert_eq!(seats(&event), serde_json::json!(["E1", "", "E3", "E4", "E5"]));
+    let lengths = |event: &Event| rounds(&event.finished(), 1).into_iter().collect::<Vec<_>>();
+    assert_eq!(lengths(&event), [(1, 2), (2, 4), (4, 8)]);
+    assert_eq!(order(&event, 1)[..2], ["E1", "E4"]);
+    for words in [&["event", "export", "html"][..], &["event", "export", "json"]] {
+        let (code, told) = event.ask(words);
+        assert_eq!(code, 0, "{told}");
+    }
+    // gate4k 0.2 moved up all behind it. What it began is played on as it was begun.
+    cut_at(&event, &whole, before);
+    assert_eq!(withdraw(&event, "E2").0, 0);
+    let config = EventConfig::load(&event.path("event.toml")).unwrap();
+    let (mut journal, _) = Journal::open(&event.path("event.journal"), &mut |_, _| Ok(())).unwrap();
+    let seats_by_0_2 = ["E1", "E3", "E4", "E5"].map(str::to_owned).to_vec();
+    let begins = StageStarted {
+        stage: 1,
+        name: "Cup".into(),
+        seats: seats_by_0_2,
+        book: config.frozen_book(1),
+        ..StageStarted::default()
+    };
+    journal.append(&JournalRecord::StageStarted(begins)).unwrap();
+    drop(journal);
+    let (code, told) = event.ask(&["event", "verify"]);
+    // Its ratings are left out here.
+    assert!(code == 0 || told.matches("wrong:").count() == 1 && told.contains("ratings"), "{told}");
+    assert_eq!(event.ask(&["event", "run", "--quiet"]).0, 0);
+    assert_eq!(lengths(&event), [(1, 2), (2, 2), (3, 4)]);
+}
+
+/// E3 and E4 did not go on, and no stage to come has a seat for them.
+fn who_has_no_stage_to_come_is_not_withdrawn() {
+    let stages = stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2")
+        + &stage("Final", "match = { pairs = 1 }", "");
+    let event = event_of(4, "", &stages);
+    let whole = played(&event);
+    cut_at(&event, &whole, line(&whole, "stage-started", "Final"));
+    let (code, told) = withdraw(&event, "E4");
+    assert!(code == 2 && told.contains("E4 has nothing to withdraw from"), "{told}");
+    let (code, told) = event.ask(&["event", "annul", "League 1.1", "--reason", "lag"]);
+    assert_eq!(code, 0, "{told}");
+}
+
 fn a_withdrawal_with_other_consequences_is_found() {
     let event =
         event_of(4, "", &stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\""));
@@ -236,6 +292,8 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_round_robin_goes_on_without_the_best_and_so_does_the_final,
         slow a_seat_that_two_would_have_the_same_right_to_stays_vacant,
+        slow a_place_of_a_bracket_that_nobody_has_leaves_it_as_it_was_planned,
+        slow who_has_no_stage_to_come_is_not_withdrawn,
         slow a_withdrawal_with_other_consequences_is_found,
         slow a_match_of_a_bracket_goes_to_the_opponent_of_who_leaves,
         slow the_open_round_of_a_swiss_is_won_without_who_leaves,
