@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{Destination, Failure, RetryValue};
-use crate::event::broadcast::{EventChanges, Follower};
+use crate::event::broadcast::{Broadcast, EventChanges, Follower};
 use crate::event::config::EventConfig;
 use crate::event::journal::{self, Mark};
 use crate::files::read;
@@ -16,7 +16,7 @@ use crate::files::write::{PART, make_folder, replace};
 use crate::model::text::{escape, sha256, shown};
 use crate::view::screen::Runner;
 use crate::view::site::{File, Site, SiteKind};
-use crate::view::tcec::{ChangedGames, Tcec};
+use crate::view::tcec::{ARCHIVE, Archive, ArchivedStage, ChangedGames, Tcec};
 
 /// The files that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub(crate) struct Folder {
     written: BTreeMap<String, String>,
     /// The directory that they were written to, by its device and its number there.
     seen: Option<(u64, u64)>,
+    /// The archive of TCEC's page as it was written.
+    archived: Archive,
 }
 
 /// The files that are asked for.
@@ -150,7 +152,8 @@ impl Folder {
         let mut owner =
             FolderOwner { event: event.to_owned(), journal: journal.to_owned(), began: None };
         owner.claim(dir)?;
-        Ok(Folder { dir: dir.to_owned(), form, owner, written: BTreeMap::new(), seen: None })
+        let (written, archived) = (BTreeMap::new(), Archive::new());
+        Ok(Folder { dir: dir.to_owned(), form, owner, written, seen: None, archived })
     }
 
     /// Writes the files that have changed; `files` is asked for all of them where the directory has none yet.
@@ -170,6 +173,57 @@ impl Folder {
             }
             replace(&path, &text)?;
             self.written.insert(name, sum);
+        }
+        Ok(())
+    }
+
+    /// Writes the files of TCEC's page that have changed.
+    fn write_tcec(
+        &mut self,
+        config: &EventConfig,
+        broadcast: &Broadcast,
+        changes: &EventChanges,
+    ) -> io::Result<()> {
+        let tcec = Tcec { config, broadcast, now: SystemTime::now() };
+        let mut before = std::mem::take(&mut self.archived);
+        let mut archive = Archive::new();
+        let written = self.write(|extent| {
+            let changed = match (extent, changes) {
+                (Extent::All, _) | (_, EventChanges { is_anew: true, .. }) => ChangedGames::All,
+                (_, EventChanges { has_turned: false, .. }) => ChangedGames::Moves,
+                _ => ChangedGames::These(&changes.games),
+            };
+            if let ChangedGames::All = changed {
+                // Nothing is known of what lies there.
+                before.clear();
+            }
+            let files = tcec.files(changed, &before);
+            archive = files.archive;
+            files.files
+        });
+        self.archived = before;
+        written?;
+        for (stage, archived) in archive {
+            if self.archived.get(&stage) != Some(&archived) {
+                self.remove_stale(&archived)?;
+                self.archived.insert(stage, archived);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the files of games whose numbers no game has any more, those of an earlier run among them.
+    fn remove_stale(&mut self, archived: &ArchivedStage) -> io::Result<()> {
+        let all = match std::fs::read_dir(self.dir.join(ARCHIVE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            all => all?,
+        };
+        for file in all {
+            let name = format!("{ARCHIVE}/{}", file?.file_name().to_string_lossy());
+            if archived.is_stale(&name) {
+                std::fs::remove_file(self.dir.join(&name))?;
+                self.written.remove(&name);
+            }
         }
         Ok(())
     }
@@ -219,22 +273,14 @@ impl Destination for Folder {
         if self.owner.began.is_none() && !event.broadcast.games.is_empty() {
             self.owner.began = Some(event.mark());
         }
-        let form = self.form;
-        let files = |extent| {
-            let is_all = extent == Extent::All || changes.is_anew;
-            match form {
-                FolderForm::Site => pages(config, event, changes, is_all),
-                FolderForm::Tcec => {
-                    let games = match is_all {
-                        true => ChangedGames::All,
-                        false => ChangedGames::These(&changes.games),
-                    };
-                    Tcec { config, broadcast: &event.broadcast, now: SystemTime::now() }
-                        .files(games)
-                }
-            }
+        let written = match self.form {
+            FolderForm::Site => self.write(|extent| {
+                let is_all = extent == Extent::All || changes.is_anew;
+                pages(config, event, changes, is_all)
+            }),
+            FolderForm::Tcec => self.write_tcec(config, &event.broadcast, changes),
         };
-        self.write(files).map_err(|error| Failure {
+        written.map_err(|error| Failure {
             words: format!("cannot write to it: {error}; make room, or give it back"),
             after: Duration::from_secs(1),
             hope: RetryValue::Some,

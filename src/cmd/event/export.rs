@@ -35,10 +35,6 @@ pub(super) fn run(
             None => pgn(config, out),
         };
     }
-    if let ExportWhat::Site(args) = what {
-        make_folder(&args.dir)
-            .map_err(|error| EarlyEnd::usage(format!("{}: {error}", shown(&args.dir))))?;
-    }
     let mut follower = Follower::new(config);
     match what {
         ExportWhat::Site(args) if !args.games.is_empty() => {
@@ -61,6 +57,9 @@ pub(super) fn run(
         ExportWhat::Site(args) => {
             let files = site.all_files();
             let games = broadcast.games.len();
+            // Nothing is made for an event that cannot be read.
+            make_folder(&args.dir)
+                .map_err(|error| EarlyEnd::usage(format!("{}: {error}", shown(&args.dir))))?;
             write(&args.dir, &files)?;
             let place = shown(&args.dir.join("index.html"));
             writeln!(

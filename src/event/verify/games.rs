@@ -2,13 +2,17 @@
 
 use shakmaty::{Chess, Position};
 
-use super::{RecordCheck, ToldGame};
+use super::{RecordCheck, ToldGame, ToldGames};
 use crate::event::config::Trusted;
-use crate::event::format::{Due, Next};
+use crate::event::format::{Due, Format, Next};
 use crate::event::interrupted::{self, PIECES};
-use crate::event::journal::record::{GameStarted, Interrupted, JournalPly};
+use crate::event::journal::record::{
+    EngineKilled, GameFinished, GameStarted, Interrupted, JournalPly,
+};
 use crate::event::recorder::ResumedGame;
+use crate::event::stage::StageFormat;
 use crate::game::clock::TimeControl;
+use crate::model::game::ending::Termination;
 use crate::model::units::whole_micros;
 use crate::runner::options_line;
 
@@ -38,6 +42,70 @@ impl RecordCheck<'_> {
             self.wrong(format!("{} is played by {name}, which is disqualified", started.id));
         }
         stage.due_at(seats, past, place)
+    }
+
+    /// Checks that a game which begins is the first that is due, where one is played at a time. Where several are, those that are
+    /// given to the runner together begin as its workers come to them, and what is due may be another game by then.
+    pub(super) fn order(&mut self, started: &GameStarted) {
+        let Some((stage, state)) = self.stage_at(started.stage) else { return };
+        if self.config.concurrency.get() > 1 || self.ledger.open.contains_key(&started.id) {
+            return;
+        }
+        let under_way = self.ledger.under_way(started.stage);
+        let Next::Play(mut due) = stage.next_with(state, &under_way) else { return };
+        due.retain(|due| !under_way.contains(&due.at));
+        let first = match &stage.format {
+            // A bracket is played match by match.
+            StageFormat::Of(Format::Knockout(_)) => due.iter().min_by_key(|due| due.at.round),
+            _ => due.first(),
+        };
+        let is_due = due.iter().any(|due| due.at == started.place());
+        if let Some(first) = first.filter(|first| is_due && first.at != started.place()) {
+            self.wrong(format!(
+                "{} begins before game {}, which is due first",
+                started.id, first.at
+            ));
+        }
+    }
+
+    /// Checks that an engine that had to be killed is one of the event, and one of the two of a game under way where the record
+    /// names a game; the game then has to end by that.
+    pub(super) fn killed(&mut self, killed: &EngineKilled, open: &mut ToldGames) {
+        let name = &killed.entry;
+        if !self.config.entries.iter().any(|entry| entry.name == *name) {
+            self.wrong(format!("{name}, which had to be ended, is no engine of the event"));
+        }
+        // Before 0.2 no game was named.
+        let Some(id) = &killed.id else { return };
+        let Some(told) = open.get_mut(id) else {
+            self.wrong(format!("{name} had to be ended in {id}, which is not under way"));
+            return;
+        };
+        if ![&told.started.white, &told.started.black].contains(&name) {
+            self.wrong(format!("{name} had to be ended in {id}, in which it does not play"));
+        }
+        told.killed = Some(name.clone());
+    }
+
+    /// Checks that a game which an engine was killed in is lost by that one, and that one which is lost by a crash tells of it.
+    pub(super) fn lost_by(&mut self, told: &ToldGame, game: &GameFinished) {
+        // The organisers may give away a game after a runner that was ended in the middle of this.
+        if self.is_of_0_1 || matches!(game.reason, Termination::NoStart(_)) {
+            return;
+        }
+        let loser = game.ending().crashed().map(|side| side.fold_wb(&game.white, &game.black));
+        let id = &game.id;
+        match (&told.killed, loser) {
+            (Some(killed), loser) if loser != Some(killed) => {
+                self.wrong(format!("{killed} had to be ended in {id}, which did not end by that"));
+            }
+            (None, Some(loser)) => {
+                self.wrong(format!(
+                    "{id} is lost by a crash of {loser}, and no record tells of it"
+                ));
+            }
+            _ => {}
+        }
     }
 
     /// Checks that a game is the one that is due at its place, in a stage that is not over.

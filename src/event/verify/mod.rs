@@ -22,7 +22,7 @@ use super::stage::Stage;
 use crate::game::tables::Tables;
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::RoundGame;
-use crate::model::text::sha256;
+use crate::model::text::{escape, sha256};
 use openings::Openings;
 
 /// The result of a verification.
@@ -46,6 +46,8 @@ struct ToldGame {
     clocks: [u64; 2],
     /// The ruling on its interruption, until it goes on.
     ruling: Option<Interrupted>,
+    /// The engine that had to be killed in it since it began or last went on.
+    killed: Option<String>,
 }
 
 /// The endgame tables that the event names, opened when a game first needs them.
@@ -122,6 +124,14 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     Ok(found)
 }
 
+/// True of an instant in RFC 3339. A host's clock may stand before 1970, which the parser does not take: it is asked of the
+/// same moment in another year, in which there is every day.
+fn is_instant(at: &str) -> bool {
+    let year = at.get(..4).filter(|year| year.bytes().all(|c| c.is_ascii_digit()));
+    let rest = at.get(4..).filter(|_| year.is_some());
+    rest.is_some_and(|rest| humantime::parse_rfc3339(&format!("2000{rest}")).is_ok())
+}
+
 /// The games under way by their ids.
 type ToldGames = BTreeMap<String, ToldGame>;
 
@@ -142,6 +152,7 @@ struct RecordCheck<'a> {
 impl<'a> RecordCheck<'a> {
     /// Checks a record, and keeps the games under way as it leaves them.
     fn record(&mut self, record: &JournalRecord, open: &mut ToldGames) {
+        self.instant(record);
         match record {
             JournalRecord::Header(header) => self.header(header),
             JournalRecord::Receipt(receipt) => self.receipt(receipt),
@@ -164,6 +175,7 @@ impl<'a> RecordCheck<'a> {
                 self.ruling(ruling);
                 if let Some(told) = open.get_mut(&ruling.id) {
                     told.ruling = Some(ruling.clone());
+                    told.killed = None;
                     if ruling.begins_anew {
                         told.plies.clear();
                     }
@@ -172,6 +184,7 @@ impl<'a> RecordCheck<'a> {
             JournalRecord::GameFinished(game) => {
                 if let Some(told) = open.remove(&game.id) {
                     self.game(&told, game);
+                    self.lost_by(&told, game);
                 }
             }
             JournalRecord::Annulled(annulled) => {
@@ -191,9 +204,8 @@ impl<'a> RecordCheck<'a> {
             JournalRecord::Settings(changed) => {
                 self.settings(&changed.settings, &changed.settings_sha256);
             }
-            JournalRecord::EngineKilled(_)
-            | JournalRecord::Paused { .. }
-            | JournalRecord::Note { .. } => {}
+            JournalRecord::EngineKilled(killed) => self.killed(killed, open),
+            JournalRecord::Paused { .. } | JournalRecord::Note { .. } => {}
         }
     }
 
@@ -211,6 +223,24 @@ impl<'a> RecordCheck<'a> {
         self.settings(&header.settings, &header.settings_sha256);
     }
 
+    /// Checks that a record tells when it was written as gate4k writes that.
+    fn instant(&mut self, record: &JournalRecord) {
+        let at = match record {
+            JournalRecord::Settings(changed) => &changed.at,
+            JournalRecord::GameStarted(started) => &started.at,
+            JournalRecord::GameFinished(game) => &game.at,
+            JournalRecord::Annulled(annulled) => &annulled.at,
+            JournalRecord::Withdrawn(withdrawn) => &withdrawn.at,
+            JournalRecord::Decision(decision) => &decision.at,
+            JournalRecord::Fix(fix) => &fix.at,
+            JournalRecord::Update(update) => &update.at,
+            _ => return,
+        };
+        if !at.is_empty() && !is_instant(at) {
+            self.wrong(format!("{} is no instant", escape(at.as_bytes(), 40)));
+        }
+    }
+
     /// Checks that settings have the sum that is told of them.
     fn settings(&mut self, settings: &str, told: &str) {
         if sha256(settings) != told {
@@ -221,6 +251,7 @@ impl<'a> RecordCheck<'a> {
     /// Checks a game that begins or goes on, and keeps it as one under way.
     fn game_started(&mut self, started: &GameStarted, open: &mut ToldGames) {
         let due = self.due(started);
+        self.order(started);
         self.start(started, due);
         self.opening(started, due);
         self.attempt(started, open.get(&started.id));
@@ -229,6 +260,7 @@ impl<'a> RecordCheck<'a> {
             plies: Vec::new(),
             clocks: started.clocks,
             ruling: None,
+            killed: None,
         });
         told.clocks = started.clocks;
         told.ruling = None;
@@ -241,5 +273,27 @@ impl<'a> RecordCheck<'a> {
 
     fn wrong(&mut self, what: String) {
         self.found.push(format!("line {}: {what}", self.line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_may_be_before_1970_and_has_nothing_behind_it() {
+        for at in ["1969-12-31T23:59:59.000Z", "2026-11-27T18:00:00Z", "2028-02-29T00:00:00.123Z"] {
+            assert!(is_instant(at), "{at}");
+        }
+        for at in [
+            "",
+            "now",
+            "2026-11-27T18:00:00Zx",
+            "2026-13-27T18:00:00Z",
+            "x026-11-27T18:00:00Z",
+            "20é6",
+        ] {
+            assert!(!is_instant(at), "{at}");
+        }
     }
 }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::site::File;
 use crate::event::broadcast::{self, Broadcast, BroadcastGame, GameKey, Slot, timetable};
 use crate::event::config::EventConfig;
+use crate::event::journal::record::AfterAnnulment;
 use crate::event::ratings::EventRatings;
 
 /// An event at a moment.
@@ -29,9 +30,10 @@ pub(crate) struct Tcec<'a> {
 }
 
 impl Tcec<'_> {
-    /// Its files; of the archive those of games that have changed, or of all. The page shows one game and one stage at a
-    /// time: the game that began first of those under way, else the last that ended, and its stage.
-    pub(crate) fn files(&self, changed: ChangedGames<'_>) -> Vec<File> {
+    /// Its files; of the archive, whose games had these names before, those of games that have changed or have another
+    /// number, or of all. The page shows one game and one stage at a time: the game that began first of those under way,
+    /// else the last that ended, and its stage.
+    pub(crate) fn files(&self, changed: ChangedGames<'_>, before: &Archive) -> TcecFiles {
         let game = self.game();
         let last = self.broadcast.ledger.stages.len().saturating_sub(1);
         let stage = game.map_or(last, |game| game.started.stage);
@@ -45,18 +47,26 @@ impl Tcec<'_> {
         for table in self.tables(stage) {
             files.push(text(&format!("{}.json", table.name), &table.document));
         }
-        let bracket = broadcast::bracket(self.config, self.broadcast, stage);
         let abbreviation = self.abbreviation(stage);
         let mut tournament =
             json!({ "event": self.title(stage), "abb": abbreviation, "download": abbreviation });
-        if let Some(bracket) = &bracket {
+        let bracket = |stage| broadcast::bracket(self.config, self.broadcast, stage);
+        if bracket(stage).is_some() {
             // The form in which the page draws brackets of any size.
             tournament["cup"] = 6.into();
-            files.push(text("Eventcrosstable.json", &bracket::document(bracket)));
+        }
+        // A knockout's file stays when the next stage is shown, which may be before its last result was.
+        if let Some(bracket) = (0..=stage).rev().find_map(bracket) {
+            files.push(text("Eventcrosstable.json", &bracket::document(&bracket)));
         }
         files.push(text("tournament.json", &tournament));
-        files.extend(self.archive(changed));
-        files.into_iter().map(without_markup).collect()
+        let mut archive = Archive::new();
+        for stage in self.turned(changed) {
+            let (of_stage, archived) = self.archive(stage, changed, before.get(&stage));
+            files.extend(of_stage);
+            archive.insert(stage, archived);
+        }
+        TcecFiles { files: files.into_iter().map(without_markup).collect(), archive }
     }
 
     /// The tables of a stage.
@@ -77,34 +87,51 @@ impl Tcec<'_> {
         tables
     }
 
-    /// The files of the page's archive: each game that is over, and the tables of its stage.
-    fn archive(&self, changed: ChangedGames<'_>) -> Vec<File> {
-        let mut files = Vec::new();
-        for stage in 0..self.broadcast.ledger.stages.len() {
-            let games = self.broadcast.games.values().filter(|game| {
-                let key = game.key();
-                let is_wanted = match changed {
-                    ChangedGames::All => true,
-                    ChangedGames::These(keys) => keys.contains(&key),
-                };
-                key.stage == stage && is_wanted && game.finished.is_some()
-            });
-            let games: Vec<&BroadcastGame> = games.collect();
-            if games.is_empty() {
-                continue;
+    /// The stages whose archive may have to change: those of the games that have changed, and the last one, in which
+    /// an engine that leaves and a decision change what is still to come.
+    fn turned(&self, changed: ChangedGames<'_>) -> BTreeSet<usize> {
+        let stages = self.broadcast.ledger.stages.len();
+        match changed {
+            ChangedGames::All => (0..stages).collect(),
+            ChangedGames::Moves => BTreeSet::new(),
+            ChangedGames::These(keys) => {
+                let of_games = keys.iter().map(|key| key.stage).filter(|stage| *stage < stages);
+                of_games.chain(stages.checked_sub(1)).collect()
             }
-            let place = format!("archive/{}", self.abbreviation(stage));
-            let numbers = numbers(&timetable(self.config, self.broadcast, stage, self.now));
-            files.extend(games.into_iter().filter_map(|game| {
-                let number = numbers.get(&game.key())?;
-                let pgn = game.pgn(self.config, &self.broadcast.ledger)?;
-                Some((format!("{place}_{number}.pgn"), pgn))
-            }));
-            let tables = self.tables(stage);
-            let named = |one: &StageDocument| text(&format!("{place}_{}", one.kind), &one.document);
-            files.extend(tables.iter().map(named));
         }
-        files
+    }
+
+    /// The files of the page's archive of a stage: each game that is over, and its tables. A number is the game's place in
+    /// the schedule as it is now, and matches that become longer move those behind them.
+    fn archive(
+        &self,
+        stage: usize,
+        changed: ChangedGames<'_>,
+        before: Option<&ArchivedStage>,
+    ) -> (Vec<File>, ArchivedStage) {
+        let place = format!("{ARCHIVE}/{}", self.abbreviation(stage));
+        let numbers = numbers(&timetable(self.config, self.broadcast, stage, self.now));
+        let games = self.broadcast.games.values();
+        let over = games.filter(|game| game.key().stage == stage && game.finished.is_some());
+        let numbered = over.filter_map(|game| Some((game, numbers.get(&game.key()).copied()?)));
+        let numbered: Vec<(&BroadcastGame, u32)> = numbered.collect();
+        let mut archived = ArchivedStage { place, games: BTreeMap::new() };
+        let mut files = Vec::new();
+        for (game, number) in &numbered {
+            let key = game.key();
+            let was = before.and_then(|before| before.games.get(&key));
+            archived.games.insert(key, *number);
+            if changed.has(&key) || was != Some(number) {
+                let pgn = game.pgn(self.config, &self.broadcast.ledger);
+                files.extend(pgn.map(|pgn| (archived.name(*number), pgn)));
+            }
+        }
+        if !numbered.is_empty() {
+            let place = &archived.place;
+            let named = |one: &StageDocument| text(&format!("{place}_{}", one.kind), &one.document);
+            files.extend(self.tables(stage).iter().map(named));
+        }
+        (files, archived)
     }
 
     /// A stage's name in the names of files.
@@ -130,13 +157,14 @@ impl Tcec<'_> {
         let crashes = games.flat_map(|game| {
             let number = numbers.get(&game.key()).copied();
             let result = game.finished.as_ref().map_or("*", |finished| &finished.result);
+            let decision = decision(game);
             game.killed.iter().map(move |killed| {
                 json!({
                     "gameno": number,
                     "White": game.started.white,
                     "Black": game.started.black,
                     "Reason": format!("{}: {}", killed.entry, killed.why),
-                    "Decision": "loss (rule 6.2)",
+                    "Decision": decision,
                     "Action": "-",
                     "Result": result,
                     "Log": "-",
@@ -144,6 +172,18 @@ impl Tcec<'_> {
             })
         });
         crashes.collect()
+    }
+}
+
+/// What became of a game in which an engine crashed.
+fn decision(game: &BroadcastGame) -> &'static str {
+    match (&game.annulled, &game.finished) {
+        (Some(annulled), _) if annulled.then == AfterAnnulment::PlayedAgain => {
+            "annulled, to be played again"
+        }
+        (Some(_), _) => "annulled",
+        (None, None) => "-",
+        (None, Some(_)) => "loss (rule 6.2)",
     }
 }
 
@@ -166,9 +206,62 @@ fn abbreviation(titles: &[String], stage: usize) -> String {
 pub(crate) enum ChangedGames<'a> {
     /// All games.
     All,
+    /// None: nothing but moves of games under way has changed.
+    Moves,
     /// The games with these keys.
     These(&'a BTreeSet<GameKey>),
 }
+
+impl ChangedGames<'_> {
+    fn has(self, key: &GameKey) -> bool {
+        match self {
+            ChangedGames::All => true,
+            ChangedGames::Moves => false,
+            ChangedGames::These(keys) => keys.contains(key),
+        }
+    }
+}
+
+/// The files to write, and the archive of each stage that was looked at as it is with them.
+#[derive(Debug)]
+pub(crate) struct TcecFiles {
+    /// The files.
+    pub(crate) files: Vec<File>,
+    /// These stages.
+    pub(crate) archive: Archive,
+}
+
+/// What the archive has of each stage, by its number.
+pub(crate) type Archive = BTreeMap<usize, ArchivedStage>;
+
+/// What the archive has of a stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ArchivedStage {
+    /// The beginning of its files' names.
+    place: String,
+    /// Its games that are over, with their numbers.
+    games: Numbers,
+}
+
+impl ArchivedStage {
+    fn name(&self, number: u32) -> String {
+        format!("{}_{number}.pgn", self.place)
+    }
+
+    /// True of the name of a file that has the form of one of the stage's games, where no game has that number any more.
+    pub(crate) fn is_stale(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(&self.place).and_then(|rest| rest.strip_prefix('_'));
+        let number = rest.and_then(|rest| rest.strip_suffix(".pgn"));
+        // A number with zeros in front of it is in no name.
+        let number = number.and_then(|number| number.parse().ok());
+        number.is_some_and(|number: u32| {
+            self.name(number) == name && !self.games.values().any(|there| *there == number)
+        })
+    }
+}
+
+/// The folder of the archive.
+pub(crate) const ARCHIVE: &str = "archive";
 
 /// A document of a stage.
 struct StageDocument {
@@ -199,6 +292,7 @@ fn text(name: &str, value: &Value) -> File {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::game::listed::RoundGame;
 
     #[test]
     fn stages_have_files_of_their_own_whatever_their_letters() {
@@ -212,6 +306,25 @@ mod tests {
             named(&["Cup: Группа", "Cup: Pool", "Cup: Финал"]),
             ["Cup_stage_1", "Cup_Pool", "Cup_stage_3"]
         );
+    }
+
+    #[test]
+    fn a_file_whose_number_no_game_has_any_more_is_stale() {
+        let key = |round| GameKey { stage: 0, at: RoundGame { round, game: 1 } };
+        let games = [(key(1), 1), (key(2), 13)].into();
+        let archived = ArchivedStage { place: "archive/E_Cup".into(), games };
+        let stale = ["archive/E_Cup_2.pgn", "archive/E_Cup_3.pgn"];
+        let kept = [
+            "archive/E_Cup_1.pgn",
+            "archive/E_Cup_13.pgn",
+            "archive/E_Cup_Crosstable.cjson",
+            "archive/E_Cup_2_3.pgn",
+            "archive/E_Cup_02.pgn",
+            "archive/E_Pool_2.pgn",
+            "archive/E_Cup_.pgn",
+        ];
+        assert!(stale.iter().all(|name| archived.is_stale(name)));
+        assert!(!kept.iter().any(|name| archived.is_stale(name)));
     }
 
     #[test]

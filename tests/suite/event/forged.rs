@@ -328,6 +328,69 @@ fn a_side_forfeits_only_where_it_was_to_move_and_its_move_is_not_legal() {
     );
 }
 
+fn an_engine_that_was_killed_lost_its_own_game_by_that() {
+    let entries = [("A", "elf"), ("B", "elf32"), ("C", "elf")];
+    let event = Event::new(&entries, "5+0.1", POOL);
+    let mut past = Past::new(&event);
+    past.stage(&["A", "B", "C"]);
+    let crash = GameEnding::win(Color::Black, Termination::Crash { exit: None });
+    past.ended(1, "B", "C", "e2e4 e7e5", crash);
+    past.game(2, "A", "B", WHITE_MATES);
+    drop(past);
+    let right = records(&event);
+    let killed = |records: &mut Vec<Value>, key: &str, value: &str| {
+        for killed in records.iter_mut().filter_map(|record| record.get_mut("engine-killed")) {
+            killed[key] = json!(value);
+        }
+    };
+    let id = "small/pool/1.1/b/c";
+    found(
+        &event,
+        &right,
+        &[
+            (&|records| killed(records, "entry", "C"), "which did not end by that"),
+            (&|records| killed(records, "entry", "A"), "in which it does not play"),
+            (&|records| killed(records, "entry", "Z"), "is no engine of the event"),
+            (&|records| killed(records, "id", "small/pool/2.1/a/b"), "which is not under way"),
+            (
+                &|records| records.retain(|record| record.get("engine-killed").is_none()),
+                "is lost by a crash of B, and no record tells of it",
+            ),
+            (
+                &|records| {
+                    for game in of(records, "game-finished", id) {
+                        game["at"] = json!("2026-11-27T18:00:00.000Zx");
+                    }
+                },
+                "2026-11-27T18:00:00.000Zx is no instant",
+            ),
+        ],
+    );
+}
+
+fn games_that_are_played_one_at_a_time_begin_in_their_order() {
+    let entries = [("A", "elf"), ("B", "elf32"), ("C", "elf")];
+    let event = Event::new(&entries, "5+0.1", POOL);
+    let begun = |rounds: &[u32]| {
+        let mut past = Past::new(&event);
+        past.stage(&["A", "B", "C"]);
+        for round in rounds {
+            let (white, black) = [("B", "C"), ("A", "B"), ("C", "A")][*round as usize - 1];
+            past.game(*round, white, black, WHITE_MATES);
+        }
+        drop(past);
+        let told = event.ask(&["event", "verify"]);
+        fs::remove_file(event.path("event.journal")).unwrap();
+        told
+    };
+    assert_eq!(begun(&[1, 2, 3]).0, 0);
+    let (code, told) = begun(&[1, 3, 2]);
+    assert!(
+        code == 1 && told.contains("3.1/c/a begins before game 2.1, which is due first"),
+        "{told}"
+    );
+}
+
 fn a_stage_with_a_crash_limit_is_played_to_its_end() {
     let entries = [("A", "elf"), ("B", "elf32"), ("C", "elf")];
     let event = Event::with(&entries, "5+0.1", "crash-limit = 2\n", POOL);
@@ -450,6 +513,8 @@ pub(crate) fn tests() -> Vec<Test> {
         quick a_ruling_that_ends_a_game_is_made_again,
         quick a_side_forfeits_only_where_it_was_to_move_and_its_move_is_not_legal,
         quick a_game_ends_as_it_began_and_is_struck_out_once_and_at_its_place,
+        quick an_engine_that_was_killed_lost_its_own_game_by_that,
+        quick games_that_are_played_one_at_a_time_begin_in_their_order,
         quick a_stage_with_a_crash_limit_is_played_to_its_end,
         quick a_move_that_comes_within_the_margin_loses_nothing,
         quick no_game_is_broken_off_that_had_ended_and_none_begins_of_an_engine_that_is_out,

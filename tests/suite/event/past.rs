@@ -15,6 +15,7 @@ use gate4k::model::game::listed::RoundGame;
 use gate4k::model::game::rule_distances::RuleDistances;
 use gate4k::model::text::sha256;
 use gate4k::policy::allowlist::BUILT_IN;
+use serde_json::json;
 use shakmaty::Color;
 
 use super::table::Event;
@@ -152,6 +153,11 @@ impl Past {
                 rules_in: RuleDistances::OFF,
                 ..JournalPly::default()
             }));
+        }
+        if matches!(ending.reason, Termination::Crash { .. }) {
+            let loser = ending.crashed().map(|side| if side.is_white() { white } else { black });
+            let killed = json!({ "id": id, "entry": loser, "why": "", "exit": null, "stderr": [] });
+            self.add(serde_json::from_value(json!({ "engine-killed": killed })).unwrap());
         }
         self.add(JournalRecord::GameFinished(GameFinished {
             id,
