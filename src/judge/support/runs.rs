@@ -353,7 +353,7 @@ pub(crate) fn writing_help(answer: &Answer) -> Option<&'static str> {
 pub(crate) fn help_to_write(why: &WhyIllegal) -> Option<&'static str> {
     (why.is_misspelt() || why.is_a_way_of_writing()).then_some(
         "write moves as `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case and with no sign \
-         beside them",
+         beside them: cutechess would play some that are written otherwise (`e7e8Q`, `e7e8=Q`, `e1h1`), other runners lose the game by it",
     )
 }
 
