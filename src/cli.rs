@@ -67,6 +67,10 @@ pub(crate) enum CliCommand {
     /// Put the shards of a match or of a check together, as if one machine had done it
     Merge(MergeArgs),
     /// Start an entry in the sandbox, as a UCI engine on standard input and output
+    ///
+    /// An entry that neither ends nor says any more after the end of its input is killed: 5 s after its last word where every `uci`, `isready` and
+    /// `go` is answered, 60 s where a `uci` or `isready` is not. As long as a `go`, or a line that UCI does not know, may still be answered, it is
+    /// left to itself.
     Run(RunArgs),
     /// Send the commands of a finding to its entry once more, and print all that it says
     ReplayQuestion(ReplayQuestionArgs),

@@ -36,6 +36,7 @@ mod receipt_to;
 mod replay_question;
 mod reports;
 mod run;
+mod run_end;
 mod run_streams;
 mod shell;
 mod size;

@@ -20,7 +20,7 @@ use crate::judge::Judge;
 use crate::judge::error::CheckError;
 use crate::judge::settings::Settings;
 use crate::judge::start::{LaunchedEntry, refused};
-use crate::model::evidence::{ExitHow, LaunchFailure};
+use crate::model::evidence::{ExitHow, LaunchFailure, Limits};
 use crate::model::exit::Exit;
 use crate::model::text::escape;
 use crate::sandbox::plan::Streams;
@@ -39,6 +39,11 @@ const PASSED_ON: [Signal; 6] = [
 /// read nothing.
 const AFTER_A_SIGNAL: Duration = Duration::from_secs(2);
 
+/// So often, in milliseconds, it is looked whether an entry whose input has ended goes on without a word.
+const LOOK: u16 = 500;
+/// The time that a kill takes at most.
+const DYING: Duration = Duration::from_secs(2);
+
 /// Runs the entry to its end.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     // Before any thread is started, so that each inherits it and no signal finds one that would die of it.
@@ -53,12 +58,13 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     )?;
     let_go()?;
     let mut patience = None;
+    let mut silent = None;
     loop {
         let mut both = [
             PollFd::new(signals.as_fd(), PollFlags::POLLIN),
             PollFd::new(copies.ended.as_fd(), PollFlags::POLLIN),
         ];
-        match poll(&mut both, PollTimeout::NONE) {
+        match poll(&mut both, PollTimeout::from(LOOK)) {
             Err(Errno::EINTR) => continue,
             other => other?,
         };
@@ -75,16 +81,29 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         if both.last().and_then(PollFd::any) == Some(true) {
             break;
         }
+        silent = copies.conversation.is_over(&Limits::default());
+        if silent.is_some() {
+            confined.kill();
+            break;
+        }
     }
     // From here on nobody is there to hand a signal on to: it ends us.
     passed_on().thread_unblock()?;
-    let how = confined.wait_first(Instant::now());
+    let dying = silent.map_or(Duration::ZERO, |_| DYING);
+    let how = confined.wait_first(Instant::now() + dying);
     confined.kill();
     let not_written = copies.finish(patience);
     let traces = confined.close();
     // The files that it wrote below the temporary directory are removed now, before the last lines are printed.
     drop(judge);
-    for line in not_written.into_iter().chain(refused(&traces)) {
+    let ended = silent.map(|silent| {
+        format!(
+            "its input had ended, all was answered, and it neither ended nor wrote anything for {} s: it was killed; end when a read of the \
+             input says that there is no more",
+            silent.as_secs()
+        )
+    });
+    for line in not_written.into_iter().chain(ended).chain(refused(&traces)) {
         say(&line);
     }
     Ok(match (&traces.launch_failure, how) {

@@ -18,6 +18,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, ioctl_fionread, read, retry_on_intr, write};
 
+use super::run_end::Conversation;
 use crate::sandbox::plan::{Pipes, Streams};
 
 /// The most that is read of the caller's input at once: a pipe that has room at all has room for it (PIPE_BUF), so that no more
@@ -30,6 +31,8 @@ const OUTPUT_AT_ONCE: usize = 64 * 1024;
 pub(super) struct StreamCopies {
     /// Becomes readable when the entry's first process has ended.
     pub(super) ended: OwnedFd,
+    /// What was said.
+    pub(super) conversation: Arc<Conversation>,
     /// Readable for ever once everything of the entry has ended: nobody ever reads it.
     over: Arc<EventFd>,
     /// The outputs that could not be copied, and why; closed when both are.
@@ -49,14 +52,19 @@ impl StreamCopies {
         }
         let over = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
         let end = ended.try_clone()?;
+        let conversation = Arc::new(Conversation::new());
+        let said = Arc::clone(&conversation);
         // Nobody waits for this one: a caller's input may never end. Where it cannot be read, it has ended.
         copying("input", move || {
-            let _ = hand_in(&caller.stdin, &stdin, &end);
+            if hand_in(&caller.stdin, &stdin, &end, &said) != Ok(InputEnd::NotWanted) {
+                said.input_ended();
+            }
         })?;
         let (failed, outputs) = mpsc::channel();
-        output("standard output", stdout, caller.stdout, &over, failed.clone())?;
-        output("standard error", stderr, caller.stderr, &over, failed)?;
-        Ok(StreamCopies { ended, over, outputs })
+        let said = &conversation;
+        output("standard output", stdout, caller.stdout, &over, said, failed.clone())?;
+        output("standard error", stderr, caller.stderr, &over, said, failed)?;
+        Ok(StreamCopies { ended, conversation, over, outputs })
     }
 
     /// Waits until the caller has all that the entry wrote, at most so long where a bound is named. By now all processes of the
@@ -86,10 +94,11 @@ fn output(
     entry: OwnedFd,
     caller: OwnedFd,
     over: &Arc<EventFd>,
+    said: &Arc<Conversation>,
     failed: Sender<String>,
 ) -> io::Result<()> {
-    let over = Arc::clone(over);
-    copying(name, move || match hand_out(&entry, &caller, over.as_fd()) {
+    let (over, said) = (Arc::clone(over), Arc::clone(said));
+    copying(name, move || match hand_out(&entry, &caller, over.as_fd(), &said) {
         Ok(()) | Err(Errno::PIPE) => {}
         Err(why) => {
             // Where nobody listens any more, the caller was given up.
@@ -100,18 +109,36 @@ fn output(
     })
 }
 
+/// The end of the caller's input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum InputEnd {
+    /// There is no more.
+    Read,
+    /// The entry has ended, or reads no more.
+    NotWanted,
+}
+
 /// Hands the caller's input to the entry, until it ends or the entry does not want it any more.
-fn hand_in(caller: &OwnedFd, entry: &OwnedFd, ended: &OwnedFd) -> Result<(), Errno> {
+fn hand_in(
+    caller: &OwnedFd,
+    entry: &OwnedFd,
+    ended: &OwnedFd,
+    said: &Conversation,
+) -> Result<InputEnd, Errno> {
     let mut buffer = [0; INPUT_AT_ONCE];
     loop {
         for (stream, event) in [(entry, PollFlags::OUT), (caller, PollFlags::IN)] {
             if wait(stream, event, entry, ended.as_fd())? != Wake::Ready {
-                return Ok(());
+                return Ok(InputEnd::NotWanted);
             }
         }
         match read(caller, &mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(length) => write_all(entry, buffer.get(..length).unwrap_or_default())?,
+            Ok(0) => return Ok(InputEnd::Read),
+            Ok(length) => {
+                let bytes = buffer.get(..length).unwrap_or_default();
+                said.asked(bytes);
+                write_all(entry, bytes)?;
+            }
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(why) => return Err(why),
         }
@@ -119,11 +146,16 @@ fn hand_in(caller: &OwnedFd, entry: &OwnedFd, ended: &OwnedFd) -> Result<(), Err
 }
 
 /// Hands an output of the entry to the caller, until it ends or nobody reads it any more.
-fn hand_out(entry: &OwnedFd, caller: &OwnedFd, over: BorrowedFd<'_>) -> Result<(), Errno> {
+fn hand_out(
+    entry: &OwnedFd,
+    caller: &OwnedFd,
+    over: BorrowedFd<'_>,
+    said: &Conversation,
+) -> Result<(), Errno> {
     let mut buffer = vec![0; OUTPUT_AT_ONCE];
     loop {
         match wait(entry, PollFlags::IN, caller, over)? {
-            Wake::Ready => match copy(entry, caller, &mut buffer) {
+            Wake::Ready => match copy(entry, caller, &mut buffer, said) {
                 Ok(0) => return Ok(()),
                 Ok(_) | Err(Errno::AGAIN) => {}
                 Err(why) => return Err(why),
@@ -136,7 +168,7 @@ fn hand_out(entry: &OwnedFd, caller: &OwnedFd, over: BorrowedFd<'_>) -> Result<(
     let mut left = ioctl_fionread(entry)?;
     while left > 0 {
         let most = usize::try_from(left).unwrap_or(OUTPUT_AT_ONCE).min(OUTPUT_AT_ONCE);
-        match copy(entry, caller, buffer.get_mut(..most).unwrap_or_default()) {
+        match copy(entry, caller, buffer.get_mut(..most).unwrap_or_default(), said) {
             Ok(0) | Err(Errno::AGAIN) => break,
             Ok(length) => left = left.saturating_sub(length as u64),
             Err(why) => return Err(why),
@@ -146,9 +178,17 @@ fn hand_out(entry: &OwnedFd, caller: &OwnedFd, over: BorrowedFd<'_>) -> Result<(
 }
 
 /// Copies once; 0 at the pipe's end.
-fn copy(entry: &OwnedFd, caller: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> {
+fn copy(
+    entry: &OwnedFd,
+    caller: &OwnedFd,
+    buffer: &mut [u8],
+    said: &Conversation,
+) -> Result<usize, Errno> {
     let length = retry_on_intr(|| read(entry, &mut *buffer))?;
-    write_all(caller, buffer.get(..length).unwrap_or_default())?;
+    let bytes = buffer.get(..length).unwrap_or_default();
+    said.told(bytes);
+    write_all(caller, bytes)?;
+    said.taken();
     Ok(length)
 }
 

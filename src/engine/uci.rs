@@ -2,8 +2,8 @@
 //!
 //! Pure, and lenient where real entries are sloppy (trailing blanks, `cp  00112`, `cp +00031`, `depth`
 //! after `score`, a CR at the end). An engine's output is bytes of a stranger: any bytes at all parse
-//! to something, at worst to [`Reply::Other`]. Only a `bestmove` is read strictly, because a move that
-//! a match runner would not understand loses the game.
+//! to something, at worst to [`Reply::Other`]. Only a `bestmove` is read strictly, because rule 7.9
+//! asks for UCI, and a move that is written otherwise loses the game under most match runners (cutechess reads some of them).
 
 use std::fmt;
 

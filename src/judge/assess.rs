@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tracing::{debug, trace};
 
 use super::by_games;
+use super::configured::{self, CommandParts};
 use super::error::CheckError;
 use super::games::before_games;
 use super::host::{Host, HostFor};
@@ -94,7 +95,9 @@ impl Judge {
                 waive::apply(&mut findings, &waivers, submission.sha256.as_deref());
                 findings.extend(self.run(&read, &waivers, jobs, &mut report, progress));
                 mistaken_file::keep_only_the_mistake(&mut findings, submission, &report.execs);
-                not_given::leave_open(&mut findings, &read.payload);
+                let beside = CommandParts::of(submission).beside();
+                not_given::leave_open(&mut findings, &read.payload, beside.as_deref());
+                configured::tell(&mut findings, submission, &self.list);
                 not_here::leave_open(&mut findings);
             } else {
                 findings.extend(skipped_but(&findings, RuleId::Size));

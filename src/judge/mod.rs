@@ -5,6 +5,7 @@
 
 mod assess;
 mod by_games;
+mod configured;
 pub(crate) mod error;
 mod fingerprint;
 mod games;

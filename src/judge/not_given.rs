@@ -10,20 +10,24 @@ use crate::submission::payload::PayloadReport;
 const OF_A_START: [RuleId; 3] = [RuleId::Startup, RuleId::UciHandshake, RuleId::UciIsready];
 
 /// Leaves the start open of an entry that did not come up where its engines.json has more for it than options. One that the kernel
-/// could not start is none that any words bring up.
-pub(super) fn leave_open(findings: &mut [Finding], payload: &PayloadReport) {
+/// could not start is none that any words bring up. `command` are the words of its command.
+pub(super) fn leave_open(findings: &mut [Finding], payload: &PayloadReport, command: Option<&str>) {
     let fields = payload.not_given();
     if fields.is_empty() || !did_not_come_up(findings) {
         return;
     }
     let named = words::some(&fields, 1);
+    let without = match command {
+        Some(words) if fields.first() == Some(&"command") => format!("`{words}`"),
+        _ => named.clone(),
+    };
     for finding in findings.iter_mut().filter(|one| is_of_a_start(one)) {
         finding.status = Status::Undecided;
         finding.summary =
             format!("{}; {named} of its engines.json was not given to it", finding.summary);
         let usual = std::mem::take(&mut finding.help);
         finding.help = format!(
-            "let it start without {named}: gate4k starts the file alone and sends nothing before `uci`; or let the \
+            "let it start without {without}: gate4k starts the file alone and sends nothing before `uci`; or let the \
              organisers try it by hand; if it needs none of that: {usual}"
         );
     }
@@ -71,7 +75,7 @@ mod tests {
             Finding::fail(RuleId::UciHandshake, "never says it"),
             Finding::fail(RuleId::Commands, "sed"),
         ];
-        leave_open(&mut findings, payload);
+        leave_open(&mut findings, payload, Some("stdbuf -oL"));
         assert_eq!(findings[2].status, Status::Fail, "what it did stands");
         assert_eq!(findings[0].status, findings[1].status);
         (findings[0].status, findings.remove(0))
@@ -92,6 +96,8 @@ mod tests {
             let told = format!("{field} of its engines.json was not given to it");
             assert!(found.summary.ends_with(&told), "{}", found.summary);
             assert!(found.help.ends_with("if it needs none of that: mend it"), "{}", found.help);
+            let words = found.help.contains("without `stdbuf -oL`:");
+            assert_eq!(words, field == "command", "{}", found.help);
         }
     }
 

@@ -12,8 +12,10 @@ use super::error::CheckError;
 use super::host_load::{Measurement, OtherWork};
 use super::rules::{self, CausedByLoad};
 use super::support::{came_again, excuse};
-use crate::model::entry_report::EntryReport;
-use crate::model::evidence::{AskedAgain, GameEnd, GameFault, PartOfTime, PlayedGame};
+use crate::model::entry_report::{EntryReport, RunSummary};
+use crate::model::evidence::{
+    AskedAgain, EndHow, ExitHow, GameEnd, GameFault, PartOfTime, PlayedGame,
+};
 use crate::model::rule::RuleId;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
@@ -115,7 +117,21 @@ pub(crate) fn may_be_caused_by_load(report: &EntryReport) -> bool {
 
 /// True if the entry never came up, by no way of starting it, for what a faster host would not change.
 fn never_started(report: &EntryReport) -> bool {
-    report.runs.iter().all(|run| run.startup.readyok.is_none() && !run.strained)
+    let alone = is_alone(report);
+    report.runs.iter().all(|run| run.startup.readyok.is_none() && (alone || !run.strained))
+}
+
+/// True if it was one program alone that ended by itself each time, with one and the same status: it raced against nothing, and was asked
+/// for nothing that takes time. (One that starts others may race against them.)
+fn is_alone(report: &EntryReport) -> bool {
+    let status = |run: &RunSummary| match (run.ending.how, run.ending.exit) {
+        (EndHow::ByItself, Some(ExitHow::Status(status))) if status != 0 => Some(status),
+        _ => None,
+    };
+    let first = report.runs.first().and_then(status);
+    first.is_some()
+        && report.runs.iter().all(|run| status(run) == first)
+        && report.execs.iter().all(|exec| exec.by.is_none())
 }
 
 /// True if a failure cannot be the fault of a slow host.
@@ -149,13 +165,13 @@ fn came_again(game: &PlayedGame) -> bool {
 /// Takes back what was held against the entry while the host was busy.
 fn leave_open(report: &mut EntryReport, work: OtherWork) {
     let OtherWork { taken, processors, from, until } = work;
-    let (from, until) = (from.as_secs(), until.as_secs());
+    let (from, until) = (from.as_secs_f64(), until.as_secs_f64());
     for found in &mut report.findings {
         if found.status == Status::Fail && found.rule.is_gate() {
             found.status = Status::Undecided;
             let busy = format!(
                 "the host was too busy to tell (other work took {taken:.1} of its {processors:.0} processors from \
-                 {from} to {until} s after the check began): "
+                 {from:.1} to {until:.1} s after the check began): "
             );
             found.summary.insert_str(0, &busy);
             let quiet = "judge it again on a host where little else runs; `uptime` shows its load";
@@ -199,7 +215,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::model::entry_report::tests::report;
-    use crate::model::evidence::{EndHow, ExitHow, Rival, WhyIllegal};
+    use crate::model::evidence::{Rival, WhyIllegal};
     use std::cell::Cell;
 
     /// A host that is as busy as the list says, one item a judgement, and becomes quiet or not.
@@ -269,7 +285,7 @@ mod tests {
             let found = &report.findings[0];
             assert!(found.summary.contains("no answer within 60 s"), "{found:?}");
             assert!(
-                found.summary.contains("3.0 of its 4 processors from 20 to 23 s after"),
+                found.summary.contains("3.0 of its 4 processors from 20.0 to 23.0 s after"),
                 "{found:?}"
             );
             assert!(found.help.contains("judge it again"), "{found:?}");
@@ -366,24 +382,30 @@ mod tests {
 
     #[test]
     fn a_start_that_ends_by_itself_counts_where_the_host_was_quiet() {
-        let exit = |status| {
+        let exit = |status, alone: bool| {
             let mut report = with(vec![Finding::fail(RuleId::Startup, "it ended")]);
             for run in &mut report.runs {
                 run.startup.readyok = None;
                 run.ending.how = EndHow::ByItself;
                 run.ending.exit = Some(ExitHow::Status(status));
             }
+            for exec in &mut report.execs {
+                exec.by = (!alone).then_some(0);
+            }
             report
         };
-        let judged = |taken: &[f64], becomes| {
+        let judged_as = |taken: &[f64], becomes, alone| {
             let times = Cell::new(0);
             let mut host = Played { taken: taken.to_vec(), becomes };
             let judge = || {
                 times.set(times.get() + 1);
-                Ok(exit(1))
+                Ok(exit(1, alone))
             };
             (judged_on(&mut host, judge, || {}).unwrap().verdict, times.get())
         };
+        let judged = |taken: &[f64], becomes| judged_as(taken, becomes, false);
+        // One program alone races against nothing, whatever the host does.
+        assert_eq!(judged_as(&[4.0; 9], Quiet::Never, true), (Verdict::Rejected, 1));
         // It may race against a sleep of its own, and lose alike as long as others compute.
         assert_eq!(judged(&[4.0; 9], Quiet::Never), (Verdict::Undecided, 1));
         assert_eq!(judged(&[4.0; 9], Quiet::ByNow), (Verdict::Undecided, AGAIN + 1));

@@ -8,6 +8,7 @@
 mod again;
 mod bad_end;
 mod clock;
+mod clock_form;
 mod conversation;
 mod extras;
 #[cfg(test)]
@@ -273,7 +274,6 @@ fn all_after(
             (main.finish(), after_main(*bench, facts, clock))
         }
     });
-    shown.go_clock = Some(facts.plays);
     shown.id = Some(main.id_name.is_some());
     shown.info = Some(main.asks.iter().any(|ask| ask.last_info.is_some()));
     shown.pv = Some(facts.pv);
@@ -290,7 +290,9 @@ fn all_after(
     }
     let first_trouble = runs.first().and_then(|run| run.asks.iter().find(|a| !a.answer.is_good()));
     let only_the_clock = first_trouble.is_some_and(Ask::is_search) && !facts.plays;
-    if only_the_clock && shown.go_bare == Some(true) {
+    let nowhere = !clock_form::is_answered(&runs);
+    shown.go_clock = Some(facts.plays || !nowhere);
+    if only_the_clock && nowhere && shown.go_bare == Some(true) {
         // The rule asks for one of the two forms of `go`. A fault with the other is no failure, and the
         // start and end of this run were seen again without it.
         if let Some(main) = runs.first_mut() {
@@ -368,20 +370,12 @@ fn after_main(
     if !facts.plays {
         // One of the two forms must work; the positions are asked in the one that does. One that fails
         // at the start position may still know the clock where there are moves.
-        let ways: Vec<Task> = vec![
-            Box::new(|bench| extras::bare_go(bench, bench.plan.limits.answer)),
-            Box::new(positions::after_moves),
-        ];
-        let mut ways = beside_each_other(&bench, ways)?;
+        let mut ways = beside_each_other(&bench, clock_form::looks(!late))?;
         let bare = ways.iter().any(|way| way.shown.go_bare == Some(true));
-        let moved = ways
-            .iter()
-            .flat_map(|way| &way.runs)
-            .any(|run| run.purpose == Purpose::Positions && run.asks.iter().any(searched_well));
-        form = match (bare, moved) {
-            (true, _) => Some(Go::Bare),
-            (false, true) => Some(clock),
-            (false, false) => None,
+        form = if clock_form::is_answered(ways.iter().flat_map(|way| &way.runs)) {
+            Some(clock)
+        } else {
+            bare.then_some(Go::Bare)
         };
         if form != Some(clock) {
             // The outcome with the clock is told by the main run already, and says nothing about positions.
@@ -455,6 +449,9 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
     let mut tasks: Vec<Task> = Vec::new();
     let plan = bench.plan;
     let advice = !plan.quick;
+    if matches!(form, Some(Go::Bare)) {
+        tasks.push(Box::new(clock_form::and_quit));
+    }
     if !facts.asked_to_quit {
         tasks.push(Box::new(main_run::only_quit));
     }

@@ -1,5 +1,7 @@
 //! The whole plan, against puppets.
 
+mod clock_form;
+
 use std::sync::Mutex;
 
 use super::*;
@@ -443,29 +445,6 @@ fn a_hang_ends_its_list() {
     let positions = of(&runs, Purpose::Positions);
     assert_eq!(positions.len(), 2);
     assert!(searches(&positions).iter().all(|ask| ask.answer == Answer::Timeout && !ask.was_cut()));
-}
-
-#[test]
-fn bare_go_takes_over_where_the_rules_go_does_not_work() {
-    let puppets = Puppets::new(|scene: PuppetView<'_>| match scene.go {
-        "go" => PuppetAct::Move,
-        _ => PuppetAct::Hang,
-    });
-    let (runs, shown) = probe(&puppets, &short_answers());
-    assert_eq!((shown.go_clock, shown.go_bare), (Some(false), Some(true)));
-    assert_eq!(runs[0].purpose, Purpose::OtherGo);
-    let positions = of(&runs, Purpose::Positions);
-    let asked = searches(&positions);
-    assert!(!asked.is_empty());
-    assert!(asked.iter().all(|ask| ask.answer.is_good()));
-}
-
-#[test]
-fn neither_go_works_and_no_position_is_asked() {
-    let puppets = Puppets::new(|_| PuppetAct::Hang);
-    let (runs, shown) = probe(&puppets, &short_answers());
-    assert_eq!(shown.go_bare, Some(false));
-    assert!(of(&runs, Purpose::Positions).is_empty());
 }
 
 #[test]

@@ -35,7 +35,9 @@ fn judge(evidence: &Evidence) -> Finding {
         return Finding::skipped(RULE, RuleId::Startup);
     }
     let ended: Vec<&Run> = runs::gate_runs(evidence)
-        .filter(|run| runs::was_told_to_quit(run) && is_final(run))
+        .filter(|run| runs::was_told_to_quit(run))
+        .chain(evidence.of(Purpose::OtherGo).filter(|run| runs::ended_after_other_go(run)))
+        .filter(|run| is_final(run))
         .collect();
     let left: Vec<(&Run, &LeftFile)> = ended.iter().flat_map(|run| own(run)).collect();
     let other: Vec<(&Run, &LeftFile)> = evidence

@@ -218,19 +218,16 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     })
 }
 
-/// The next step where an answer is the one before once more.
-const TWICE: &str = "print `bestmove` once for each `go`: it told its move before once more, and a runner takes that for the \
+/// The next step where an answer is an earlier one once more.
+const TWICE: &str = "print `bestmove` once for each `go`: it told an earlier move once more, and a runner takes that for the \
                      answer to the next `go`, as here, which loses the game";
 
-/// True if its answer is the one to the search before, word for word.
+/// True if its answer is one to an earlier search of the process, word for word: one that comes late is read as that to a later `go`.
 fn says_again(search: &SearchInRun<'_>) -> bool {
-    let before = search.run.asks.iter().take(search.index).rev().find(|ask| ask.is_search());
-    match (&search.ask.answer, before.map(|ask| &ask.answer)) {
-        (Answer::Illegal { line, .. }, Some(Answer::Legal(before))) => {
-            line.split_ascii_whitespace().nth(1) == Some(before.as_str())
-        }
-        _ => false,
-    }
+    let mut before = search.run.asks.iter().take(search.index).filter(|ask| ask.is_search());
+    let Answer::Illegal { line, .. } = &search.ask.answer else { return false };
+    let said = line.split_ascii_whitespace().nth(1);
+    before.any(|ask| matches!(&ask.answer, Answer::Legal(word) if said == Some(word.as_str())))
 }
 
 /// The accusation to lead with: one from a run to which the kernel refused nothing, if there is one.

@@ -156,14 +156,16 @@ fn accuse(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Finding 
         .help(help)
 }
 
-/// The next step where a move is the one before once more.
-const TWICE: &str = "print `bestmove` once for each `go`: it told its move before once more, and the runner takes that for the \
+/// The next step where a move is an earlier one once more.
+const TWICE: &str = "print `bestmove` once for each `go`: it told an earlier move once more, and the runner takes that for the \
                      answer to the next `go`, which loses the game";
 
-/// True if what it said is its own move before, word for word: the last but one of the game.
+/// True if what it said is an earlier move of its own in the game, word for word: one that comes late is read as the answer to a later
+/// `go`.
 fn says_again(game: &PlayedGame, said: &str) -> bool {
-    let own = game.moves.iter().rev().nth(1).map(|ply| &*ply.uci);
-    own.is_some() && said.split_ascii_whitespace().next() == own
+    let mut own = game.moves.iter().rev().skip(1).step_by(2).filter(|ply| ply.took.is_some());
+    let said = said.split_ascii_whitespace().next();
+    own.any(|ply| said == Some(&*ply.uci))
 }
 
 /// The options of its configuration, as they were sent once more after a fault.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::model::evidence::{Evidence, ExecOutcome, Purpose, Run, Shell};
+use crate::model::evidence::{Evidence, ExecOutcome, Purpose, Question, Run, Shell};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -113,7 +113,9 @@ fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
         remarks.push((format!("{}, and it did without", refusal.why), refusal.help));
     }
     let again: Vec<&Run> = runs::gate_runs(evidence)
-        .filter(|other| !std::ptr::eq(*other, run) && !runs::is_up(other))
+        .filter(|other| {
+            !std::ptr::eq(*other, run) && !runs::is_up(other) && !failed_at_option(other)
+        })
         .collect();
     if let Some(other) = again.first() {
         remarks.push((
@@ -128,6 +130,13 @@ fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
         ));
     }
     remarks
+}
+
+/// True if it answered `uci` and failed at the `isready` after an option: that is no matter of its start.
+fn failed_at_option(run: &Run) -> bool {
+    let trouble = runs::first_trouble(run).and_then(|at| run.asks.get(at));
+    run.uciok.is_some()
+        && trouble.is_some_and(|ask| ask.question == Question::IsReady && ask.set.is_some())
 }
 
 /// The finding on a start that came too late.
@@ -530,5 +539,21 @@ mod tests {
         let finding = judge(&testing::evidence_of([failed, bash]), &TestList);
         assert_eq!(finding.status, Status::Advice);
         assert!(finding.summary.contains("where /bin/sh is bash and not where it is dash"));
+    }
+
+    #[test]
+    fn one_that_dies_of_an_option_is_told_of_no_start() {
+        let summary = |set: Option<&str>| {
+            let mut run = testing::run(Purpose::Idle);
+            run.readyok = None;
+            run.asks.truncate(2);
+            run.asks[1].answer = Answer::Ended(Some(ExitHow::Status(1)));
+            run.asks[1].set = set.map(str::to_owned);
+            let evidence = testing::evidence_of([testing::run(Purpose::Main), run]);
+            judge(&evidence, &TestList).summary
+        };
+        assert!(summary(None).contains("later starts"), "{}", summary(None));
+        let of_option = summary(Some("setoption name Ponder value false"));
+        assert!(!of_option.contains("later starts"), "{of_option}");
     }
 }

@@ -13,6 +13,9 @@ const KEY: &str = "came_again";
 /// On so much time nobody has to hurry.
 const PLENTY: Duration = Duration::from_secs(60);
 
+/// A word in place of a move that comes so soon, with plenty of time, did not come for want of it.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
 /// The signals that a fault of the program's own brings: SIGILL, SIGABRT, SIGFPE and SIGSEGV. (A SIGBUS may come of a disk
 /// that others filled.)
 const OF_A_FAULT: [i32; 4] = [4, 6, 8, 11];
@@ -33,9 +36,16 @@ pub(crate) fn came_again(evidence: &Evidence, search: &SearchInRun<'_>) -> bool 
     let all = || std::iter::once(*search).chain(runs::again(evidence, search.go));
     let on_the_events = |one: &SearchInRun| one.go.left.is_some_and(|left| left >= LEAST_LEFT);
     let with_plenty = |one: SearchInRun| one.go.left.is_some_and(|left| left >= PLENTY);
-    all().all(|one| is_no_matter_of_time(one.run, one.ask))
+    all().all(|one| is_no_matter_of_time(one.run, one.ask) || gives_up_at_once(&one))
         && all().filter(on_the_events).count() >= 2
         && runs::again(evidence, search.go).any(with_plenty)
+}
+
+/// True for a word in place of a move that came at once, or on a clock on which it proves nothing either way.
+fn gives_up_at_once(search: &SearchInRun<'_>) -> bool {
+    let hurries = search.go.left.is_none_or(|left| left < PLENTY);
+    matches!(&search.ask.answer, Answer::Illegal { why, .. } if why.is_no_move())
+        && (hurries || search.ask.took < AT_ONCE)
 }
 
 /// The same of a question of a game: its conversation failed at a search, and in such a way.
@@ -45,7 +55,7 @@ pub(crate) fn broke_at_any_speed(run: &Run) -> bool {
 }
 
 /// True for a move that is none, and for an end by a signal of a fault. One that told no move at all may have had no time to
-/// find one.
+/// find one (see [`gives_up_at_once`]).
 fn is_no_matter_of_time(run: &Run, ask: &Ask) -> bool {
     let exit = match &ask.answer {
         Answer::Illegal { why, .. } => return !why.is_no_move(),
@@ -101,10 +111,28 @@ mod tests {
     }
 
     #[test]
+    fn a_word_in_place_of_a_move_is_no_matter_of_time_where_it_comes_at_once() {
+        let null = || illegal("bestmove 0000", "the null move 0000");
+        let came = |took| {
+            let mut runs: Vec<Run> = [(Purpose::Positions, 600), (Purpose::Again, 3_000)]
+                .map(|(purpose, left)| asked(purpose, left, null()))
+                .into();
+            let mut last = asked(Purpose::Again, 60_000, null());
+            for ask in &mut last.asks {
+                ask.took = ms(took);
+            }
+            runs.push(last);
+            let evidence = testing::evidence_of(runs);
+            came_again(&evidence, &runs::searches(&evidence.runs[0]).next().unwrap())
+        };
+        assert!(came(20));
+        assert!(!came(1_500), "it may have waited for a search that got no processor");
+    }
+
+    #[test]
     fn what_time_may_have_caused_never_comes_again() {
         let late = [
             Answer::Timeout,
-            illegal("bestmove 0000", "the null move 0000"),
             Answer::Ended(Some(ExitHow::Status(1))),
             Answer::Ended(Some(ExitHow::Signal(9))),
             Answer::Ended(None),

@@ -52,6 +52,19 @@ const POSITIONS: &[Listed] = &[
     ("castling-after-king-moved", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1e2 d7d6 e2e1 a7a6"),
     ("castling-after-rook-moved", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 h1g1 d7d6 g1h1 a7a6"),
     ("castling-after-rook-captured", "g2g4 b7b6 f1h3 c8b7 d2d3 b7h1 g1f3 h7h6"),
+    // A rook that went there from its other corner, and a right that was lost by a capture that promotes.
+    (
+        "castling-with-the-other-rook-white",
+        "e2e4 b7b6 g1h3 c8b7 f1c4 b7e4 a2a4 e4g2 a1a3 g2h1 h3f4 h1e4 h2h4 a7a6 a3h3 a6a5 h3h1 h7h6",
+    ),
+    (
+        "castling-with-the-other-rook-black",
+        "h2h3 e7e5 b2b3 g8h6 c1b2 f8c5 b2e5 a7a5 e5g7 a8a6 g7h8 h6f5 h8e5 h7h5 a2a3 a6h6 a3a4 h6h8 h3h4",
+    ),
+    (
+        "castling-after-a-promotion-took-the-rook",
+        "h2h3 b7b5 a2a4 d7d5 a4b5 c8f5 b5b6 d8d6 b6b7 b8c6 b7a8n h7h6 g2g3",
+    ),
     ("castling-long-over-a-knight-white", "d2d4 d7d5 c1f4 c8f5 d1d3 d8d6"),
     ("castling-long-over-a-knight-black", "d2d4 d7d5 c1f4 c8f5 d1d3 d8d6 h2h3"),
     ("castling-past-a-pawn-white", "g1f3 h7h5 e2e4 h5h4 f1c4 h4h3 a2a3 h3g2"),
@@ -135,6 +148,11 @@ const POSITIONS: &[Listed] = &[
     ("threefold-possible", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1"),
     ("fifty-moves-98", FIFTY_98),
     ("fifty-moves-99", FIFTY_99),
+    // Few men, and no draw: a pawn, a rook or more on one side.
+    ("lone-pawn-strong", LONE_PAWN_STRONG),
+    ("lone-pawn-weak", LONE_PAWN_WEAK),
+    ("lone-rook-weak", LONE_ROOK),
+    ("four-men", FOUR_MEN),
     // Plain, and not so plain.
     ("opening", "d2d4 g8f6 c2c4 g7g6 b1c3 d7d5 c4d5 f6d5 e2e4 d5c3 b2c3 f8g7"),
     ("middlegame", MIDDLEGAME),
@@ -162,6 +180,26 @@ macro_rules! fifty_98 {
 
 const FIFTY_98: &str = fifty_98!();
 const FIFTY_99: &str = concat!(fifty_98!(), " f4e6");
+
+// Hardly any men are left: the last pawn but one stands to be taken.
+macro_rules! four_men {
+    () => {
+        "b2b4 e7e5 c1a3 f8b4 a3b4 b7b5 d1c1 a7a5 b4a5 a8a5 f2f4 e5f4 b1a3 a5a3 g2g4 a3a2 a1a2 g8f6 e1f2 f6g4 \
+        f2f3 g4h2 h1h2 e8e7 f3f4 h8e8 h2h7 e7f6 h7g7 e8e2 g1e2 f6g7 c1d1 d8f6 f4g4 d7d6 g4h5 f6g6 h5h4 c8e6 \
+        a2a5 e6g4 a5b5 g4e2 b5b8 e2d1 b8b2 d1c2 b2c2 g6g2 c2c7 g2h2 h4g5 h2h4 g5h4 g7f6 c7f7 f6f7 f1h3 d6d5 \
+        h3g2 f7e6 g2d5"
+    };
+}
+
+const FOUR_MEN: &str = four_men!();
+const LONE_PAWN_STRONG: &str = concat!(four_men!(), " e6d5");
+const LONE_PAWN_WEAK: &str = concat!(four_men!(), " e6d5 h4g4");
+
+/// A king and a rook against a king.
+const LONE_ROOK: &str = "c2c4 c7c6 d2d4 g8h6 c1h6 g7h6 g1f3 c6c5 d4c5 d8a5 f3d2 a5d2 e1d2 d7d6 c5d6 e7d6 d2c1 f7f5 d1d6 f8d6 e2e4 \
+    d6h2 e4f5 c8f5 h1h2 f5b1 c1b1 e8d8 h2h6 b8a6 h6h7 h8h7 c4c5 a6c5 b2b4 h7f7 b4c5 f7f2 a2a3 f2g2 f1g2 d8d7 \
+    g2b7 a8g8 b7c8 g8c8 c5c6 c8c6 b1a2 c6c5 a3a4 d7e6 a1e1 e6d5 e1e3 c5a5 a2b3 a5a4 b3a4 d5d6 a4b5 d6d7 e3c3 \
+    d7e6 c3c7 e6e5 c7a7";
 
 /// 340 plies, as many as the longest of 1,148 games of real 4k events.
 const LONG_340: &str = include_str!("long-340.txt");
@@ -267,6 +305,18 @@ mod tests {
     }
 
     #[test]
+    fn few_men_are_left_where_the_name_says_so() {
+        for (name, men) in
+            [("lone-pawn-strong", 3), ("lone-pawn-weak", 3), ("lone-rook-weak", 3), ("four-men", 4)]
+        {
+            assert_eq!(at(name).position().board().occupied().count(), men, "{name}");
+        }
+        assert_eq!(at("lone-pawn-strong").position().turn(), Color::White);
+        assert_eq!(at("lone-pawn-weak").position().turn(), Color::Black);
+        assert_eq!(at("lone-rook-weak").position().board().rooks().count(), 1);
+    }
+
+    #[test]
     fn castling_is_allowed_where_the_name_says_so() {
         for (name, word) in [
             ("castling-both-wings-white", "e1g1"),
@@ -298,6 +348,9 @@ mod tests {
             ("castling-after-king-moved", "e1g1", "has moved"),
             ("castling-after-rook-moved", "e1g1", "has moved"),
             ("castling-after-rook-captured", "e1g1", "is gone"),
+            ("castling-with-the-other-rook-white", "e1g1", "is gone"),
+            ("castling-with-the-other-rook-black", "e8g8", "is gone"),
+            ("castling-after-a-promotion-took-the-rook", "e8c8", "is gone"),
         ] {
             assert!(why(name, word).contains(reason), "{name}: {}", why(name, word));
         }

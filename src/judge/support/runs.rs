@@ -161,6 +161,18 @@ pub(crate) fn was_told_to_quit(run: &Run) -> bool {
     }
 }
 
+/// True if it ended in good order after the form of `go` that it need not know: by `quit`, or by itself and without an error. What remains
+/// then remains after every game.
+pub(crate) fn ended_after_other_go(run: &Run) -> bool {
+    let quit = |ask: &Ask| ask.question == Question::Quit && ask.answer == Answer::Done;
+    run.purpose == Purpose::OtherGo
+        && match run.ending.how {
+            EndHow::Quit => run.asks.iter().any(quit),
+            EndHow::ByItself => run.ending.exit == Some(ExitHow::Status(0)),
+            _ => false,
+        }
+}
+
 /// The rule behind which everything stands that needs a run which ended in good order.
 pub(crate) fn needs_good_end(evidence: &Evidence) -> RuleId {
     if engine(evidence).is_none() { RuleId::Startup } else { RuleId::UciGo }
@@ -341,7 +353,7 @@ pub(crate) fn writing_help(answer: &Answer) -> Option<&'static str> {
 pub(crate) fn help_to_write(why: &WhyIllegal) -> Option<&'static str> {
     (why.is_misspelt() || why.is_a_way_of_writing()).then_some(
         "write moves as `e2e4`, `e1g1` for castling and `e7e8q` for promotion, all in lower case and with no sign \
-         beside them",
+         beside them: cutechess would play some that are written otherwise (`e7e8Q`, `e7e8=Q`, `e1h1`), other runners lose the game by it",
     )
 }
 
