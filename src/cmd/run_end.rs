@@ -167,7 +167,7 @@ mod tests {
         let limits = Limits::default();
         assert_eq!(patience(&["uci\n"], &["id name X\nuci", "ok\n"]), Some(limits.quit));
         assert_eq!(patience(&[], &[]), Some(limits.quit));
-        let game = ["uci\r\nisready\nposition startpos\ngo movetime 10", "000"];
+        let game = ["uci\r\nisready\nposition startpos\ngo movetime 10", "000\n"];
         assert_eq!(patience(&game, &["uciok\nreadyok\nbestmove e2e4\n"]), Some(limits.quit));
     }
 

@@ -20,6 +20,9 @@ use crate::sandbox::plan::SandboxError;
 /// The time for a move after an opening, beyond the small clock: one question of many, beside each other.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// An opening of as many plies as books have.
+const LONGER: &str = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6";
+
 /// Bare `go`, and the form with a clock after moves. With `openings` also after some of a book, each the first question of a
 /// fresh process, as in the event.
 pub(super) fn looks(openings: bool) -> Vec<Task> {
@@ -29,8 +32,8 @@ pub(super) fn looks(openings: bool) -> Vec<Task> {
     ];
     if openings {
         // An entry may tell a game of the event by its clock.
-        looks.push(Box::new(|bench| after(bench, OPENINGS[0], EVENT_CLOCK, bench.limits.answer)));
-        for opening in OPENINGS {
+        looks.push(Box::new(|bench| after(bench, LONGER, EVENT_CLOCK, bench.limits.answer)));
+        for opening in OPENINGS.into_iter().chain([LONGER]) {
             looks.push(Box::new(move |bench| after(bench, opening, SMALL_CLOCK, PATIENCE)));
         }
     }

@@ -63,7 +63,7 @@ const LONGEST: Ply = Ply(300);
 
 /// Where games begin, so that an engine without chance in it plays different ones.
 pub(super) const OPENINGS: [&str; 8] = [
-    "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6",
+    "e2e4 e7e5 g1f3 b8c6",
     "d2d4 d7d5 c2c4 e7e6",
     "e2e4 c7c5 g1f3 d7d6",
     "d2d4 g8f6 c2c4 g7g6",
@@ -431,7 +431,7 @@ mod tests {
         let lines: std::collections::HashSet<String> = (0..OPENINGS.len())
             .map(|number| {
                 let moves = opening(number);
-                assert!([4, 6].contains(&moves.moves().len()), "{number}");
+                assert_eq!(moves.moves().len(), 4, "{number}");
                 let words = moves.moves().iter();
                 words.map(|one| one.to_uci(CastlingMode::Standard).to_string()).collect()
             })

@@ -370,7 +370,7 @@ fn after_main(
     if !facts.plays {
         // One of the two forms must work; the positions are asked in the one that does. One that fails
         // at the start position may still know the clock where there are moves.
-        let mut ways = beside_each_other(&bench, clock_form::looks(!late))?;
+        let mut ways = beside_each_other(&bench, clock_form::looks(!slow_start))?;
         let bare = ways.iter().any(|way| way.shown.go_bare == Some(true));
         form = if clock_form::is_answered(ways.iter().flat_map(|way| &way.runs)) {
             Some(clock)

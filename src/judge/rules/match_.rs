@@ -384,16 +384,20 @@ mod tests {
 
     #[test]
     fn a_move_that_is_said_twice_is_told_so() {
-        let fault = |said: &str| {
+        let fault_at = |ply: usize, took, said: &str| {
             let why = WhyIllegal::on_board("no piece stands on h7");
             let end = GameEnd::Fault(GameFault::Illegal { said: said.into(), why });
             let mut game = with(end);
-            game.moves[38].uci = "h7h6".into();
+            (game.moves[ply].uci, game.moves[ply].took) = ("h7h6".into(), took);
             game
         };
+        let fault = |said: &str| fault_at(38, Some(ms(5)), said);
         let twice = of(vec![fault("h7h6")]);
         assert_eq!(twice.status, Status::Fail);
         assert!(twice.help.contains("print `bestmove` once"), "{}", twice.help);
+        // It may come later, and a move of the opening is none of its answers.
+        assert_eq!(of(vec![fault_at(30, Some(ms(5)), "h7h6")]).help, twice.help);
+        assert_ne!(of(vec![fault_at(38, None, "h7h6")]).help, twice.help);
         assert!(of(vec![fault("h7h5")]).help.contains("its board differs"));
         let held = AskedAgain { held: Some("go wtime 3000".into()), ..AskedAgain::default() };
         let held = of(vec![PlayedGame { again: Some(held), ..fault("h7h6") }]);
