@@ -137,7 +137,9 @@ fn no_game_notices_a_directory_that_is_taken_away_or_full() {
     errors.read_to_string(&mut told).unwrap();
     assert!(child.wait().unwrap().success());
     for dir in ["tcec", "wall/in"] {
-        assert_eq!(told.matches(&format!("{dir}: cannot write")).count(), 1, "{told}");
+        // A second one has another reason: a directory that goes in the middle of a write first lacks its file.
+        let times = told.matches(&format!("{dir}: cannot write")).count();
+        assert!((1..=2).contains(&times), "{told}");
         assert_eq!(told.matches(&format!("{dir} follows the event again")).count(), 1, "{told}");
         assert_ne!(read(&event, &format!("{dir}/live.json"))["Headers"]["Result"], "*");
     }
