@@ -1,7 +1,7 @@
 //! When `gate4k run` ends an entry: its input has ended, all that was asked of it is answered, and it neither ends nor says any more.
 //!
 //! An entry that reads to the end of its input and then computes for ever would hold the caller's shell for ever. One that still answers
-//! is not cut: a search takes as long as it takes, and so does whatever UCI does not know.
+//! is not cut: a search takes as long as it takes, and so does whatever UCI does not know, or a program that was asked for nothing.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -36,6 +36,10 @@ struct State {
     greetings: usize,
     /// `go` without a `bestmove`.
     searches: usize,
+    /// Something was asked.
+    is_asked: bool,
+    /// It has answered something: it has come up.
+    is_up: bool,
     /// Something was asked that UCI does not know.
     is_unknown: bool,
     input_ended: bool,
@@ -52,6 +56,8 @@ impl Conversation {
             told: Lines::default(),
             greetings: 0,
             searches: 0,
+            is_asked: false,
+            is_up: false,
             is_unknown: false,
             input_ended: false,
             unread: 0,
@@ -84,8 +90,9 @@ impl Conversation {
             match &*word {
                 b"uciok" | b"readyok" => state.greetings = state.greetings.saturating_sub(1),
                 b"bestmove" => state.searches = state.searches.saturating_sub(1),
-                _ => {}
+                _ => continue,
             }
+            state.is_up = true;
         }
         state.unread += 1;
     }
@@ -107,6 +114,7 @@ impl Conversation {
 
 impl State {
     fn ask(&mut self, word: &[u8]) {
+        self.is_asked = true;
         match word {
             b"uci" | b"isready" => self.greetings += 1,
             b"go" => self.searches += 1,
@@ -116,10 +124,11 @@ impl State {
     }
 
     fn patience(&self, limits: &Limits) -> Option<Duration> {
-        if !self.input_ended || self.unread > 0 || self.searches > 0 || self.is_unknown {
+        let may_answer = self.searches > 0 || self.is_unknown || !self.is_asked;
+        if !self.input_ended || self.unread > 0 || may_answer {
             return None;
         }
-        Some(if self.greetings > 0 { limits.startup } else { limits.quit })
+        Some(if self.greetings > 0 || !self.is_up { limits.startup } else { limits.quit })
     }
 }
 
@@ -166,13 +175,14 @@ mod tests {
     fn one_that_has_answered_all_is_waited_for_as_after_quit() {
         let limits = Limits::default();
         assert_eq!(patience(&["uci\n"], &["id name X\nuci", "ok\n"]), Some(limits.quit));
-        assert_eq!(patience(&[], &[]), Some(limits.quit));
         let game = ["uci\r\nisready\nposition startpos\ngo movetime 10", "000\n"];
         assert_eq!(patience(&game, &["uciok\nreadyok\nbestmove e2e4\n"]), Some(limits.quit));
     }
 
     #[test]
     fn one_that_may_still_answer_is_not_cut() {
+        assert_eq!(patience(&[], &["compiling\n"]), None);
+        assert_eq!(patience(&["quit\n"], &[]), Some(Limits::default().startup));
         assert_eq!(patience(&["go movetime 10000"], &["info depth 1\n"]), None);
         assert_eq!(patience(&["uci\nbench\n"], &["uciok\n"]), None);
         assert_eq!(patience(&["uci\nisready\n"], &["uciok\n"]), Some(Limits::default().startup));
