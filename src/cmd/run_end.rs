@@ -191,6 +191,9 @@ mod tests {
     #[test]
     fn nobody_is_cut_before_the_input_has_ended() {
         let conversation = Conversation::new();
+        conversation.asked(b"uci\n");
+        conversation.told(b"uciok\n");
+        conversation.taken();
         let at_once = Limits { quit: Duration::ZERO, ..Limits::default() };
         assert!(conversation.is_over(&at_once).is_none());
         conversation.input_ended();
