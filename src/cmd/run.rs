@@ -98,7 +98,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     drop(judge);
     let ended = silent.map(|silent| {
         format!(
-            "its input had ended, all was answered, and it neither ended nor wrote anything for {} s: it was killed; end when a read of the \
+            "its input had ended, and it neither ended nor wrote anything for {} s: it was killed; end when a read of the \
              input says that there is no more",
             silent.as_secs()
         )
