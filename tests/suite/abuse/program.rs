@@ -69,7 +69,7 @@ impl Program {
                 let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 4;
                 bytes.extend(
                     format!(
-                        "T=`mktemp`\ntail -n+{lines} \"$0\"|xz -d|cc -O2 -o$T -xc -\n(sleep 1;rm $T)&exec $T\n"
+                        "T=`mktemp`\ntail -n+{lines} \"$0\"|xz -d|cc -o$T -xc -\n(sleep 1;rm $T)&exec $T\n"
                     )
                     .into_bytes(),
                 );
