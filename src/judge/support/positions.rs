@@ -43,15 +43,37 @@ const POSITIONS: &[Listed] = &[
     ("castling-through-check-black", "d2d3 g7g6 b2b3 g8f6 h2h4 f8h6 c1h6"),
     ("castling-into-check-white", "g2g3 b7b6 f2f4 f7f6 g1f3 e7e6 f1g2 f8c5"),
     ("castling-long-into-check-white", "d2d3 e7e5 c1h6 g8h6 d1d2 f8a3 b1c3 a3b2"),
+    ("castling-into-check-black", "e2e4 e7e5 f1c4 f7f6 g1f3 f8c5 a2a3 g8h6 a3a4"),
+    ("castling-long-into-check-black", "g2g3 b7b6 f1h3 c8a6 e2e3 d7d5 a2a3 d8d6 a3a4 b8c6 g1f3"),
     (
         "castling-long-through-check-black",
         "d2d3 e7e5 g2g3 d8g5 c1g5 b7b6 g3g4 d7d6 d3d4 c8a6 c2c3 b8c6 d1b3",
     ),
+    ("castling-long-through-check-white", "d2d4 d7d6 b1c3 c8g4 c1f4 a7a6 d1d3 h7h6 e2e4 b7b6"),
     ("castling-out-of-check-white", "e2e4 e7e6 g1h3 d8f6 f1d3 f6f2"),
     ("castling-out-of-check-black", "e2e4 e7e6 g2g3 b7b5 f1b5 f8a3 b1c3 g8h6 b5d7"),
     ("castling-after-king-moved", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1e2 d7d6 e2e1 a7a6"),
+    ("castling-after-king-moved-black", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 a2a3 e8e7 a3a4 e7e8 h2h3"),
     ("castling-after-rook-moved", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 h1g1 d7d6 g1h1 a7a6"),
+    ("castling-after-rook-moved-black", "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 a2a3 h8g8 a3a4 g8h8 h2h3"),
+    (
+        "castling-long-after-rook-moved-white",
+        "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d3 d8d6 a1b1 a7a6 b1a1 h7h6",
+    ),
+    (
+        "castling-long-after-rook-moved-black",
+        "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d3 d8d6 a2a3 a8b8 a3a4 b8a8 h2h3",
+    ),
     ("castling-after-rook-captured", "g2g4 b7b6 f1h3 c8b7 d2d3 b7h1 g1f3 h7h6"),
+    ("castling-after-rook-captured-black", "b2b3 g7g6 c1b2 f8h6 b2h8 e7e6 h8c3 g8e7 e2e3"),
+    (
+        "castling-long-after-rook-captured-white",
+        "b2b3 g7g6 c1a3 f8g7 d2d3 g7a1 d1d2 a1g7 b1c3 h7h6",
+    ),
+    (
+        "castling-long-after-rook-captured-black",
+        "h2h3 b7b6 g2g3 c8a6 f1g2 d7d6 g2a8 d8d7 a8g2 b8c6 h3h4",
+    ),
     // A rook that went there from its other corner, and a right that was lost by a capture that promotes.
     (
         "castling-with-the-other-rook-white",
@@ -84,11 +106,20 @@ const POSITIONS: &[Listed] = &[
         "en-passant-pinned-on-the-rank",
         "g2g4 a7a5 g4g5 a5a4 e2e3 a8a5 e1e2 b7b6 e2f3 b8c6 f3g4 c6b8 g4h5 f7f5",
     ),
+    (
+        "en-passant-pinned-on-the-rank-black",
+        "c2c3 g7g5 a2a4 g5g4 a4a5 e7e6 a1a4 e8e7 b2b3 e7f6 b1a3 f6g5 a3b1 g5h4 f2f4",
+    ),
     ("en-passant-pinned-on-the-diagonal", "e2e4 c7c6 e4e5 d8c7 e1e2 a7a6 e2f3 a6a5 f3g3 f7f5"),
     (
         "en-passant-pinned-black",
         "e2e4 f7f5 g1f3 e7e5 f3e5 g7g6 g2g4 d8g5 e5d3 g5e3 f1e2 e3e2 d1e2 f5e4 e1f1 a7a5 f2f4",
     ),
+    // A pawn on the other edge takes there on a board of 64 squares in a row whose edges nobody minds.
+    ("en-passant-beyond-the-edge-h4-a6", "h2h4 g8f6 a2a3 a7a5"),
+    ("en-passant-beyond-the-edge-a6-h6", "a2a4 g8f6 a4a5 f6g8 a5a6 h7h5"),
+    ("en-passant-beyond-the-edge-a5-h3", "a2a3 a7a5 h2h4"),
+    ("en-passant-beyond-the-edge-h3-a3", "g1f3 h7h5 f3g1 h5h4 g1f3 h4h3 a2a4"),
     // Castled, taken or promoted in the list, so that a check stands on the board which an engine that plays the move by halves does not see.
     ("after-castling-short-white", "e2e3 g8h6 f1b5 f7f5 f2f3 g7g6 e3e4 f5e4 f3e4 f8g7 e1f1 e8g8"),
     (
@@ -120,6 +151,11 @@ const POSITIONS: &[Listed] = &[
         "h2h4 g7g5 h4g5 h7h6 g5h6 f7f6 h6h7 c7c5 h7g8r d8a5 g2g3 a5b4 g3g4 b4c4",
     ),
     ("after-promotion-to-bishop", "h2h4 g7g5 h4g5 h7h6 g5h6 e7e5 h6h7 d8g5 h7g8b a7a6"),
+    (
+        "after-promotion-to-rook-black",
+        "a2a3 h7h5 g2g4 h5g4 h2h3 g4h3 f2f3 h3h2 c2c4 h2g1r d1a4 g7g6 a4b5 g6g5 b5c5",
+    ),
+    ("after-promotion-to-bishop-black", "a2a3 h7h5 g2g4 h5g4 h2h3 g4h3 e2e4 h3h2 d1g4 h2g1b a3a4"),
     // Promotions, all four at once.
     ("promotion-by-push-white", "f2f4 g7g5 f4g5 g8h6 g5g6 a7a6 e2e4 h8g8 g6h7 g8g5"),
     ("promotion-by-capture-white", "f2f4 g8h6 f4f5 a7a5 f5f6 d7d6 f6g7 c7c5"),
@@ -254,318 +290,4 @@ fn known(list: &str) -> Moves {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::legality::judge;
-    use shakmaty::uci::UciMove;
-    use shakmaty::zobrist::Zobrist64;
-    use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position, Role, Square, attacks};
-    use std::collections::{HashMap, HashSet};
-
-    fn at(name: &str) -> Moves {
-        let (_, list) = POSITIONS.iter().find(|(known, _)| *known == name).unwrap();
-        Moves::read(list).unwrap()
-    }
-
-    fn legal(name: &str, word: &str) -> bool {
-        judge(at(name).position(), word).is_ok()
-    }
-
-    fn why(name: &str, word: &str) -> String {
-        judge(at(name).position(), word).unwrap_err().to_string()
-    }
-
-    fn written(position: &Chess) -> HashSet<String> {
-        position
-            .legal_moves()
-            .iter()
-            .map(|one| one.to_uci(CastlingMode::Standard).to_string())
-            .collect()
-    }
-
-    fn attacked(position: &Chess, square: Square) -> bool {
-        let board = position.board();
-        board.attacks_to(square, !position.turn(), board.occupied()).any()
-    }
-
-    #[test]
-    fn every_list_is_legal_and_leaves_something_to_do() {
-        let mut names = HashSet::new();
-        for (name, list) in POSITIONS {
-            let moves = Moves::read(list).unwrap_or_else(|bad| panic!("{name}: {bad}"));
-            assert!(names.insert(name), "{name} twice");
-            assert!(!moves.is_over(), "{name}");
-            assert!(!moves.position().is_insufficient_material(), "{name}");
-            assert_eq!(list.split_ascii_whitespace().count(), moves.list().len());
-        }
-        assert!(all().len() >= 30);
-        for color in [Color::White, Color::Black] {
-            assert!(all().iter().any(|(_, moves)| moves.position().turn() == color));
-        }
-    }
-
-    #[test]
-    fn few_men_are_left_where_the_name_says_so() {
-        for (name, men) in
-            [("lone-pawn-strong", 3), ("lone-pawn-weak", 3), ("lone-rook-weak", 3), ("four-men", 4)]
-        {
-            assert_eq!(at(name).position().board().occupied().count(), men, "{name}");
-        }
-        assert_eq!(at("lone-pawn-strong").position().turn(), Color::White);
-        assert_eq!(at("lone-pawn-weak").position().turn(), Color::Black);
-        assert_eq!(at("lone-rook-weak").position().board().rooks().count(), 1);
-    }
-
-    #[test]
-    fn castling_is_allowed_where_the_name_says_so() {
-        for (name, word) in [
-            ("castling-both-wings-white", "e1g1"),
-            ("castling-both-wings-white", "e1c1"),
-            ("castling-both-wings-black", "e8g8"),
-            ("castling-both-wings-black", "e8c8"),
-            ("castling-long-past-attacked-b1", "e1c1"),
-        ] {
-            assert!(legal(name, word), "{name} {word}");
-        }
-        let past = at("castling-long-past-attacked-b1");
-        assert!(attacked(past.position(), Square::B1));
-    }
-
-    #[test]
-    fn castling_is_denied_where_the_name_says_so() {
-        for (name, word, reason) in [
-            ("castling-through-check-white", "e1g1", "through or into"),
-            ("castling-through-check-black", "e8g8", "through or into"),
-            ("castling-into-check-white", "e1g1", "through or into"),
-            ("castling-long-into-check-white", "e1c1", "through or into"),
-            ("castling-long-through-check-black", "e8c8", "through or into"),
-            ("castling-out-of-check-white", "e1g1", "out of check"),
-            ("castling-out-of-check-black", "e8g8", "out of check"),
-            ("castling-long-over-a-knight-white", "e1c1", "a piece between"),
-            ("castling-long-over-a-knight-black", "e8c8", "a piece between"),
-            ("castling-past-a-pawn-white", "e1g1", "through or into"),
-            ("castling-past-a-pawn-black", "e8g8", "through or into"),
-            ("castling-after-king-moved", "e1g1", "has moved"),
-            ("castling-after-rook-moved", "e1g1", "has moved"),
-            ("castling-after-rook-captured", "e1g1", "is gone"),
-            ("castling-with-the-other-rook-white", "e1g1", "is gone"),
-            ("castling-with-the-other-rook-black", "e8g8", "is gone"),
-            ("castling-after-a-promotion-took-the-rook", "e8c8", "is gone"),
-        ] {
-            assert!(why(name, word).contains(reason), "{name}: {}", why(name, word));
-        }
-        let attacks = |name: &str, square| attacked(at(name).position(), square);
-        assert!(attacks("castling-through-check-white", Square::F1));
-        assert!(!attacks("castling-through-check-white", Square::G1));
-        assert!(attacks("castling-through-check-black", Square::F8));
-        assert!(!attacks("castling-through-check-black", Square::G8));
-        for (name, square, end) in [
-            ("castling-past-a-pawn-white", Square::F1, Square::G1),
-            ("castling-past-a-pawn-black", Square::F8, Square::G8),
-        ] {
-            let moves = at(name);
-            let (board, us) = (moves.position().board(), moves.position().turn());
-            let attackers = board.attacks_to(square, !us, board.occupied());
-            assert_eq!(attackers, attackers & board.pawns(), "{name}");
-            assert!(attackers.any() && !attacks(name, end), "{name}");
-        }
-        assert!(attacks("castling-into-check-white", Square::G1));
-        assert!(!attacks("castling-into-check-white", Square::F1));
-        assert!(attacks("castling-long-into-check-white", Square::C1));
-        assert!(!attacks("castling-long-into-check-white", Square::D1));
-        assert!(attacks("castling-long-through-check-black", Square::D8));
-        assert!(!attacks("castling-long-through-check-black", Square::C8));
-        for name in [
-            "castling-after-king-moved",
-            "castling-after-rook-moved",
-            "castling-after-rook-captured",
-        ] {
-            let board = at(name);
-            let board = board.position().board();
-            assert_eq!(board.king_of(Color::White), Some(Square::E1));
-            assert!(board.piece_at(Square::F1).is_none() && board.piece_at(Square::G1).is_none());
-            assert!(!attacks(name, Square::F1) && !attacks(name, Square::G1));
-        }
-    }
-
-    #[test]
-    fn en_passant_is_possible_or_not() {
-        assert!(legal("en-passant-white", "e5d6"));
-        assert!(legal("en-passant-black", "e4d3"));
-        assert!(legal("en-passant-two-ways-black", "a4b3"));
-        assert!(legal("en-passant-two-ways-black", "c4b3"));
-        let check = at("en-passant-answers-check");
-        assert!(check.position().is_check());
-        assert!(legal("en-passant-answers-check", "f4e3"));
-        assert!(why("en-passant-a-move-too-late", "e5d6").contains("en passant"));
-        assert!(why("en-passant-after-a-single-step", "e5d6").contains("en passant"));
-        for name in [
-            "en-passant-pinned-on-the-rank",
-            "en-passant-pinned-on-the-diagonal",
-            "en-passant-pinned-black",
-        ] {
-            let moves = at(name);
-            let square = moves.position().pseudo_legal_ep_square().expect(name);
-            assert_eq!(moves.position().legal_ep_square(), None, "{name}");
-            assert!(!moves.position().is_check(), "{name}");
-            let side = moves.position().turn();
-            let pawns = attacks::pawn_attacks(!side, square) & moves.position().our(Role::Pawn);
-            for pawn in pawns {
-                let text = why(name, &format!("{pawn}{square}"));
-                assert!(text.contains("would be in check"), "{name}: {text}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_list_that_ends_with_a_move_of_two_halves_leaves_a_check() {
-        for (name, last) in [
-            ("after-castling-short-white", "e8g8"),
-            ("after-castling-short-black", "e1g1"),
-            ("after-castling-long-white", "e8c8"),
-            ("after-castling-long-black", "e1c1"),
-            ("after-en-passant-white", "e4d3"),
-            ("after-en-passant-black", "e5d6"),
-            // A queen, or still a pawn, would give none.
-            ("after-promotion-to-knight-white", "g2h1n"),
-            ("after-promotion-to-knight-black", "g7h8n"),
-        ] {
-            let moves = at(name);
-            assert_eq!(moves.list().last().unwrap().to_string(), last);
-            assert!(moves.position().is_check() && moves.position().legal_moves().len() <= 5);
-        }
-    }
-
-    #[test]
-    fn a_list_with_a_move_that_looks_like_another_has_its_bait() {
-        for (name, like, bait) in [
-            ("after-e1g1-of-a-queen", "e1g1", "b5c4"),
-            ("after-e8c8-of-a-queen", "e8c8", "e5f6"),
-            ("after-a-knight-passes-a-pawn", "b5d6", "a3b4"),
-            ("after-promotion-to-rook", "h7g8r", "g8c4"),
-            ("after-promotion-to-bishop", "h7g8b", "g8g5"),
-        ] {
-            let moves = at(name);
-            assert!(moves.list().iter().any(|one| one.to_string() == like), "{name}");
-            assert_eq!(moves.position().is_check(), !name.contains("promotion"), "{name}");
-            // A piece of the other side that could be taken, were the board what it was mistaken for.
-            let to: Square = bait[2..].parse().unwrap();
-            let board = moves.position().board();
-            assert_eq!(board.color_at(to), Some(!moves.position().turn()), "{name}");
-            assert!(!legal(name, bait), "{name}");
-        }
-    }
-
-    #[test]
-    fn all_four_promotions_are_possible() {
-        for (name, start, side) in [
-            ("promotion-by-push-white", "h7h8", Color::White),
-            ("promotion-by-capture-white", "g7h8", Color::White),
-            ("promotion-by-push-black", "d2d1", Color::Black),
-            ("promotion-by-capture-black", "f2g1", Color::Black),
-        ] {
-            assert_eq!(at(name).position().turn(), side);
-            for letter in ["q", "r", "b", "n"] {
-                assert!(legal(name, &format!("{start}{letter}")), "{name} {letter}");
-            }
-            assert!(why(name, start).contains("promotion letter"));
-        }
-        let mostly = at("promotion-or-hardly-anything");
-        let promotions = mostly.position().promotion_moves().len();
-        assert!(promotions >= 4);
-        assert!(mostly.position().legal_moves().len() <= promotions + 3);
-    }
-
-    #[test]
-    fn checks_pins_and_single_moves() {
-        for (name, checkers) in [
-            ("check-white", 1),
-            ("check-black", 1),
-            ("double-check-black", 2),
-            ("double-check-white", 2),
-        ] {
-            assert_eq!(at(name).position().checkers().count(), checkers, "{name}");
-        }
-        for (name, word) in [("pin-white", "c3d5"), ("pin-black", "c6d4")] {
-            assert!(!at(name).position().is_check());
-            assert!(why(name, word).contains("would be in check"), "{name}");
-        }
-        for (name, word) in [
-            ("one-move-white", "g2g3"),
-            ("one-move-black", "g7g6"),
-            ("one-move-king-takes", "e8f7"),
-        ] {
-            assert_eq!(at(name).position().legal_moves().len(), 1, "{name}");
-            assert!(legal(name, word), "{name}");
-        }
-    }
-
-    /// The number of times that each position of a list has stood on the board, the last one by its key.
-    fn repetitions(list: &[UciMove]) -> (HashMap<u64, u32>, u64) {
-        let mut position = Chess::default();
-        let mut seen = HashMap::new();
-        let key = |position: &Chess| position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0;
-        *seen.entry(key(&position)).or_default() += 1;
-        for one in list {
-            position.play_unchecked(one.to_move(&position).unwrap());
-            *seen.entry(key(&position)).or_default() += 1;
-        }
-        (seen, key(&position))
-    }
-
-    #[test]
-    fn draws_are_near_and_not_there() {
-        for (name, plies) in [("fifty-moves-98", 98), ("fifty-moves-99", 99)] {
-            let moves = at(name);
-            assert_eq!(moves.position().halfmoves(), plies);
-            let (seen, _) = repetitions(moves.list());
-            assert!(seen.values().all(|count| *count < 3), "{name}");
-        }
-        let moves = at("threefold-possible");
-        let (seen, now) = repetitions(moves.list());
-        assert!(seen[&now] < 3);
-        let mut next = moves.clone();
-        next.play(judge(moves.position(), "f6g8").unwrap());
-        let (seen, now) = repetitions(next.list());
-        assert_eq!(seen[&now], 3);
-    }
-
-    #[test]
-    fn queens_and_plain_positions() {
-        let queens = at("many-queens");
-        for color in [Color::White, Color::Black] {
-            let board = queens.position().board();
-            assert!((board.queens() & board.by_color(color)).count() >= 3);
-        }
-        assert!(at("endgame").position().board().occupied().count() <= 7);
-        assert!(at("middlegame").position().board().occupied().count() >= 30);
-        let start = written(&Chess::default());
-        assert!(written(endgame().position()).is_disjoint(&start));
-    }
-
-    #[test]
-    fn long_games_are_playable_and_not_to_be_guessed() {
-        for (plies, characters, moves) in
-            [(340, 1700, long_game()), (1000, 4900, longer_game(Ply(1000)))]
-        {
-            assert_eq!(moves.plies().0, plies);
-            assert!(moves.command().len() > characters);
-            let end = written(moves.position());
-            assert!(end.len() >= 5, "{plies}: {end:?}");
-            assert!(moves.position().is_check());
-            let mut position = Chess::default();
-            for (ply, one) in moves.list().iter().enumerate() {
-                assert!(!position.is_game_over(), "{plies}: over at {ply}");
-                assert!(position.halfmoves() < 100, "{plies}: fifty moves at {ply}");
-                if ply + 60 <= plies as usize {
-                    let shared = written(&position).intersection(&end).count();
-                    assert_eq!(shared, 0, "{plies}: guessable after {ply}");
-                }
-                position.play_unchecked(one.to_move(&position).unwrap());
-            }
-            let (seen, _) = repetitions(moves.list());
-            assert!(seen.values().all(|count| *count < 3));
-        }
-        assert_eq!(longer_game(Ply(406)).plies(), Ply(406));
-    }
-}
+mod tests;
