@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn nobody_meets_twice_while_it_can_be_helped_and_byes_come_once() {
         let mut lots = 11u64;
-        for seats in 2..=60usize {
+        for seats in (2..=32usize).chain([47, 60]) {
             let rounds = (seats as u32 - 1).clamp(1, 7);
             let format = Dutch { rounds: NonZeroU32::new(rounds).unwrap() };
             let mut past = StageHistory::default();
