@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::list::{Item, ask_all, ask_within};
 use super::{Bench, ProbeOutcome, SMALL_CLOCK};
+use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::positions;
 use crate::model::evidence::Purpose;
@@ -48,7 +49,9 @@ pub(super) fn run(
         .skip(share.number)
         .step_by(share.of)
         .map(|(name, moves)| Item::new(Purpose::Positions, name, &moves, go));
-    let items: Vec<Item> = first.into_iter().chain(own).collect();
+    // Last of all a new game once more, from the start position: a board that is not set back shows there alone.
+    let start = Item::new(Purpose::Positions, "startpos-again", &Moves::start(), go);
+    let items: Vec<Item> = first.into_iter().chain(own).chain([start]).collect();
     let time = TIME.min(bench.left().max(LEAST_TIME));
     ask_within(bench, &items, time).map(ProbeOutcome::from)
 }

@@ -201,6 +201,15 @@ pub(crate) fn refused(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> 
     if let Some(excess) = over_limit(refusals, host) {
         return Some(excess);
     }
+    let large = refusals.iter().find(|refusal| matches!(refusal.what, Resource::FileSize(_)));
+    if let Some(large) = large {
+        return Some(Excuse::of_host(
+            format!("before, the sandbox refused it {}, which no rule forbids", large.what),
+            "let processes share memory without a file (`mmap` with MAP_SHARED and MAP_ANONYMOUS, which has no such bound), or \
+             let the organisers see it play where nothing refuses a file of that size",
+            json!({"refused": asked}),
+        ));
+    }
     let still = refusals.iter().find_map(|refusal| match &refusal.what {
         Resource::StillTaking(size) => Some(size.human()),
         _ => None,

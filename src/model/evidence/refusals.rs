@@ -46,6 +46,8 @@ pub enum Resource {
     Used(Bytes),
     /// Memory that the host no longer had, whoever else used it: its kernel killed a process of the entry.
     NoneLeft,
+    /// A file, in memory or not, that grows beyond so much, which is what the sandbox grants (SIGXFSZ, EFBIG).
+    FileSize(Bytes),
     /// This number of processes and threads at once, more than an entry gets here; the entry was killed.
     Tasks(u32),
     /// No resource: room in gate4k's own record of the run, which therefore is not whole.
@@ -108,6 +110,7 @@ impl fmt::Display for Resource {
             Resource::NoneLeft => {
                 write!(f, "more memory when none was left on the host (it was killed)")
             }
+            Resource::FileSize(size) => write!(f, "a file of more than {}", size.human()),
             Resource::Tasks(count) => {
                 write!(f, "{count} processes and threads at once (it was killed)")
             }

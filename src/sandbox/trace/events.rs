@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::model::evidence::{ExitHow, FatalSignal, Resource};
 use crate::sandbox::child::{self, TraceeResume, WaitResult};
 use crate::sandbox::inspect::process;
+use crate::sandbox::limits::FILE_SIZE;
 use crate::sandbox::trace::calls::message;
 use crate::sandbox::trace::exit_channel::{ExitChannel, ExitMessage};
 use crate::sandbox::trace::record::{MOST_CRASHES, RawRecord, found_nowhere};
@@ -271,6 +272,10 @@ impl Tracer<'_> {
     fn signalled(&mut self, pid: i32, signal: i32) {
         if signal == libc::SIGILL && tracee::lacks_instruction(pid) {
             self.refused(pid, Resource::Instruction);
+        }
+        // A tracer is shown it where the process ignores it, too, and is told EFBIG.
+        if signal == libc::SIGXFSZ {
+            self.refused(pid, Resource::FileSize(FILE_SIZE));
         }
         tracee::pass_over(pid, signal);
     }
