@@ -65,14 +65,14 @@ const POSITIONS: &[Listed] = &[
         "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d3 d8d6 a2a3 a8b8 a3a4 b8a8 h2h3",
     ),
     ("castling-after-rook-captured", "g2g4 b7b6 f1h3 c8b7 d2d3 b7h1 g1f3 h7h6"),
-    ("castling-after-rook-captured-black", "b2b3 g7g6 c1b2 f8h6 b2h8 e7e6 h8c3 g8e7 e2e3"),
+    ("castling-after-rook-captured-black", "b2b3 g7g6 c1b2 f8h6 b2h8 e7e6 e2e3 g8e7 e3e4"),
     (
         "castling-long-after-rook-captured-white",
-        "b2b3 g7g6 c1a3 f8g7 d2d3 g7a1 d1d2 a1g7 b1c3 h7h6",
+        "b2b3 g7g6 c1a3 f8g7 d2d3 g7a1 d1d2 h7h6 b1c3 a7a6",
     ),
     (
         "castling-long-after-rook-captured-black",
-        "h2h3 b7b6 g2g3 c8a6 f1g2 d7d6 g2a8 d8d7 a8g2 b8c6 h3h4",
+        "h2h3 b7b6 g2g3 c8a6 f1g2 d7d6 g2a8 d8d7 h3h4 b8c6 h4h5",
     ),
     // A rook that went there from its other corner, and a right that was lost by a capture that promotes.
     (
