@@ -9,11 +9,12 @@ use toml::Spanned;
 
 use super::super::format;
 use super::super::journal::record::Previous;
-use super::super::plan::formats::{RawFormat, chain, format as planned, ties_of};
+use super::super::plan::formats::{RawFormat, chain, ties_of};
 use super::super::schedule::BookPolicy;
 use super::super::stage::{PlacesTaken, SeatDraw, Stage, StageFormat, Updates};
 use super::super::terms::{StageTerms, plain};
 use super::super::tiebreak::TiebreakChain;
+use super::counted::format;
 use super::names::{self, slug};
 use super::raw_stage::{RawBooks, RawStage};
 use super::sources::{self, Events, Sources, sources};
@@ -25,15 +26,6 @@ use crate::model::words::counted;
 
 /// The most games of a stage: far beyond any event, and few enough to be laid out.
 const MOST_GAMES: u64 = 1_000_000;
-
-/// A format as a stage has it.
-pub(super) fn format(raw: Spanned<RawFormat>) -> Result<StageFormat, TextMistake> {
-    Ok(match raw.get_ref() {
-        RawFormat::DoubleRoundRobins(doubles) => StageFormat::DoubleRoundRobins(*doubles),
-        RawFormat::Pairs(pairs) => StageFormat::Pairs(*pairs),
-        _ => StageFormat::Of(planned(raw)?),
-    })
-}
 
 /// The terms of each stage that does not say otherwise.
 pub(super) struct StageDefaults {
