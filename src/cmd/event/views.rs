@@ -154,22 +154,18 @@ fn write_status(
         config.entries.len()
     )?;
     for (number, stage) in config.stages.iter().enumerate() {
-        let Some(state) = ledger.stages.get(number) else {
-            writeln!(out, "{}: not begun", stage.name)?;
-            continue;
-        };
-        let done = state.finished();
-        match &state.outcome {
-            Some(outcome) => {
-                writeln!(
-                    out,
-                    "{}: over, {}: {}",
-                    stage.name,
-                    counted(done, "game"),
-                    outcome.in_words(config.behind(number))
-                )?;
+        let state = ledger.stages.get(number);
+        let how = match state.map(|state| (state, &state.outcome)) {
+            None => "not begun".to_owned(),
+            Some((state, Some(outcome))) => {
+                let games = counted(state.finished(), "game");
+                format!("over, {games}: {}", outcome.in_words(config.behind(number)))
             }
-            None => writeln!(out, "{}: {}", stage.name, underway(config, stage, state))?,
+            Some((state, None)) => underway(config, stage, state),
+        };
+        writeln!(out, "{}: {how}", stage.name)?;
+        for line in &stage.passed_over {
+            writeln!(out, "  {line}")?;
         }
     }
     for game in ledger.open.values() {

@@ -17,6 +17,8 @@ pub(super) struct Sources {
     pub(super) places: Vec<(usize, Vec<usize>)>,
     /// Engines by their places in events before, the best first.
     pub(super) previous: Vec<String>,
+    /// The engines that those events passed over, and the places that are nobody's by that, in words.
+    pub(super) passed_over: Vec<String>,
     /// The stage whose ties on points this one breaks.
     pub(super) tied: Option<usize>,
 }
@@ -78,14 +80,22 @@ pub(super) fn sources(
                     "name the places of {journal}, such as {journal}:1..32"
                 )));
             };
-            let order = events.get(journal).map(|played| played.order(stage, places, by_ranking));
-            let order = order.unwrap_or(Ok(Vec::new())).map_err(wrong)?;
+            let Some(played) = events.get(journal) else { continue };
+            let order = played.order(stage, places, by_ranking).map_err(wrong)?;
+            found.passed_over.extend(played.passed_over(stage, places));
             for place in places {
                 let engine = order.get(*place - 1);
                 match engine.filter(|name| entries.iter().any(|entry| entry.name == **name)) {
                     Some(name) => found.previous.push(name.clone()),
                     // Rule 1.8 of the leagues: the place stays vacant, and more are promoted.
                     None if size.is_some() => {}
+                if engine.is_some_and(String::is_empty) {
+                    // As between the stages of one event.
+                    found
+                        .passed_over
+                        .push(format!("place {place} of {} is nobody's", source.stage));
+                    continue;
+                }
                     None => return Err(wrong(missing(&source.stage, *place, engine))),
                 }
             }

@@ -192,6 +192,7 @@ fn stage(
         from: sources.places,
         breaks_ties_of: sources.tied,
         previous: sources.previous,
+        passed_over: sources.passed_over,
         engines,
         seats,
         chain,
