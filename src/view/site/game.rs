@@ -45,7 +45,7 @@ pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
             p.take data-part="take" {
                 "To take home: "
                 a href={ "../" (path) ".json" } { "JSON" }
-                @if game.finished.is_some() {
+                @if !game.is_open() {
                     ", " a href={ "../" (path) ".pgn" } { "PGN" }
                 }
             }

@@ -140,7 +140,7 @@ impl Site<'_> {
         files
     }
 
-    /// Every finished game as PGN, in the order of the schedule.
+    /// Every game that has ended as PGN, in the order of the schedule.
     pub(crate) fn all_games(&self) -> String {
         let games = self.broadcast.games.values();
         games.filter_map(|game| game.pgn(self.config, &self.broadcast.ledger)).collect()

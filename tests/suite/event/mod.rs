@@ -24,6 +24,7 @@ mod ratings;
 mod rules;
 mod sealed;
 mod starts;
+mod struck_out;
 pub(crate) mod table;
 mod trouble;
 mod visitors;
@@ -53,6 +54,7 @@ pub(crate) fn tests() -> Vec<Test> {
         sealed::tests,
         ratings::tests,
         starts::tests,
+        struck_out::tests,
         other_formats::tests,
         other_trouble::tests,
         pages::tests,
