@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use super::{decide_command, typed};
+use super::{crashes::find, decide_command, typed};
 use crate::cmd::early_end::EarlyEnd;
 use crate::event::broadcast::Follower;
 use crate::event::conduct::EventError;
 use crate::event::config::EventConfig;
-use crate::event::journal::record::won_by;
+use crate::event::journal::record::{AfterAnnulment, won_by};
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
@@ -249,17 +249,21 @@ fn write_crash_folders(config: &EventConfig, out: &mut impl Write) -> anyhow::Re
     if follower.look(config).is_err() {
         return Ok(());
     }
-    let folders = Site::exported(config, &follower.broadcast).crash_folders();
     let mut are_all_here = true;
-    for (folder, engine, why) in &folders {
-        let here = Path::new(folder).file_name().map(|name| config.crashes().join(name));
-        match here.filter(|here| here.is_dir()) {
-            Some(here) => writeln!(out, "  {}/: {engine}: {why}", shown(&here))?,
+    for crash in Site::exported(config, &follower.broadcast).crashes() {
+        let place = match find(config, &crash) {
+            Some(here) => format!("{}/: ", shown(&here)),
             None => {
                 are_all_here = false;
-                writeln!(out, "  {engine}: {why}")?;
+                String::new()
             }
-        }
+        };
+        let game = match crash.annulled.map(|annulled| annulled.then) {
+            None => "",
+            Some(AfterAnnulment::Nothing) => " (its game is annulled)",
+            Some(AfterAnnulment::PlayedAgain) => " (its game is annulled, to be played again)",
+        };
+        writeln!(out, "  {place}{}: {}{game}", crash.engine, crash.why)?;
     }
     if !are_all_here {
         let file = shown(&config.path);

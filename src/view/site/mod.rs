@@ -151,15 +151,9 @@ impl Site<'_> {
         self.broadcast.live_pgn(self.config)
     }
 
-    /// The folders of crashes below the site's root, each with the engine and the reason.
-    pub(crate) fn crash_folders(&self) -> Vec<(String, String, String)> {
-        crash::folders(self)
-    }
-
-    /// The crashes in games that are over, each with the files of its folder.
+    /// The crashes, each with the files of its folder.
     pub(crate) fn crashes(&self) -> Vec<SiteCrash> {
-        let games = self.broadcast.games.values().filter(|game| !game.is_open());
-        games.flat_map(|game| crash::of_game(self, game)).collect()
+        self.broadcast.games.values().flat_map(|game| crash::of_game(self, game)).collect()
     }
 
     /// The page of the event.

@@ -1,8 +1,11 @@
-//! Games that are struck out while they are under way: every export has them.
+//! Games that are struck out while they are under way, and crashes in games that are struck out: every export has them.
 
+use std::collections::BTreeSet;
 use std::fs;
 
-use super::instants::{event_of, stage};
+use serde_json::Value;
+
+use super::instants::{engine, event, event_of, stage};
 use super::table::Event;
 
 use crate::trials::Test;
@@ -77,9 +80,52 @@ fn a_game_that_is_broken_off_by_a_withdrawal_is_exported_without_a_result() {
     is_exported(&event, &format!("{white} is withdrawn: its author asked"));
 }
 
+/// E1 crashes in both games. One is annulled, the other one played again, in which it crashes anew.
+fn a_crash_in_a_game_that_was_struck_out_is_marked_and_keeps_its_folder() {
+    let engines = engine(1, &["crash@20"]) + &engine(2, &["illegal@40"]);
+    let event = event(&engines, "", &stage("League", LEAGUE, "ties = \"s17\""));
+    event.finish();
+    let folders = || -> BTreeSet<String> {
+        let all = fs::read_dir(event.path("event.crashes")).unwrap();
+        all.map(|one| one.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let first = ["1-1.1-1", "1-2.1-1"].map(str::to_owned).into();
+    assert_eq!(folders(), first);
+    let line = |folder: &str| {
+        let (code, status) = event.ask(&["event", "status"]);
+        let begin = format!("  event.crashes/{folder}/: E1: ");
+        let found = status.lines().find(|line| line.starts_with(&begin)).map(str::to_owned);
+        assert!(code == 0 && found.is_some(), "{folder}: {status}");
+        found.unwrap()
+    };
+    assert!(folders().iter().all(|folder| !line(folder).contains("annulled")));
+    assert_eq!(event.ask(&["event", "annul", "1.1", "--reason", "x"]).0, 0);
+    assert_eq!(event.ask(&["event", "replay", "2.1", "--reason", "x"]).0, 0);
+    assert!(line("1-1.1-1").ends_with(" (its game is annulled)"));
+    assert!(line("1-2.1-1").ends_with(" (its game is annulled, to be played again)"));
+    let (_, told) = event.ask(&["event", "status", "--format", "json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let marks: Vec<bool> = told["crash-folders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["annulled"] == true)
+        .collect();
+    assert_eq!(marks, [true, true], "{told}");
+    // The annulled game has its one folder still. That of the other game may have a second one, if its moves took other times.
+    event.finish();
+    let now = folders();
+    let again = "1-2.1-1-again-2".to_owned();
+    let is_other = now.contains(&again);
+    assert_eq!(now.len(), 2 + usize::from(is_other), "{now:?}");
+    assert!(!line(if is_other { &again } else { "1-2.1-1" }).contains("annulled"));
+    assert!(line("1-1.1-1").ends_with(" (its game is annulled)"));
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_game_that_is_annulled_under_way_is_exported_without_a_result,
         slow a_game_that_is_broken_off_by_a_withdrawal_is_exported_without_a_result,
+        slow a_crash_in_a_game_that_was_struck_out_is_marked_and_keeps_its_folder,
     ]
 }
