@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::typed;
-use super::views::unread;
+use super::views::{require_begun, unread};
 use crate::cli::{EventVerifyArgs, SealArgs};
 use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::reports::cannot;
@@ -56,6 +56,10 @@ pub(super) fn verify(
     let mut found = verify::verify(config).map_err(unread(&config.path))?;
     let notes = look_at_seal(config, args.public_key.as_deref(), &mut found);
     for line in &found.wrong {
+    if found.wrong.is_empty() {
+        // Of a journal without a record nothing is right or wrong, unless it was sealed.
+        require_begun(config)?;
+    }
         writeln!(out, "wrong: {line}")?;
     }
     let is_right = found.wrong.is_empty();
@@ -128,6 +132,7 @@ pub(super) fn seal(
     if !found.wrong.is_empty() {
         let words = format!(
             "not all of the journal is right, so it is not sealed; {} tells the faults",
+    require_begun(config)?;
             typed("verify", &config.path)
         );
         return Err(EarlyEnd::new(Exit::Rejected, words).into());

@@ -56,14 +56,19 @@ pub(super) fn unread(event: &Path) -> impl Fn(JournalError) -> EarlyEnd {
     }
 }
 
-/// Refuses an event that has not begun: its journal is not there, is empty, or is none.
+/// Refuses an event that has not begun: its journal is not there, or holds no whole record.
 pub(super) fn require_begun(config: &EventConfig) -> Result<(), EarlyEnd> {
-    if journal::is_journal(&config.journal) {
+    let path = &config.journal;
+    if journal::is_journal(path) && journal::first_line(path).is_some() {
         return Ok(());
     }
-    journal::read(&config.journal, &mut |_, _| Ok(())).map_err(unread(&config.path))?;
-    let empty = format!("its journal {} holds no record", shown(&config.journal));
-    Err(not_begun(&config.path, &empty))
+    journal::read(path, &mut |_, _| Ok(())).map_err(unread(&config.path))?;
+    Err(holds_no_record(&config.path, path))
+}
+
+/// The refusal of an event whose journal holds no whole record.
+pub(super) fn holds_no_record(event: &Path, journal: &Path) -> EarlyEnd {
+    not_begun(event, &format!("its journal {} holds no record", shown(journal)))
 }
 
 fn not_begun(event: &Path, why: &str) -> EarlyEnd {
@@ -145,6 +150,7 @@ fn write_status(
     layout: PageLayout,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
+    require_begun(config)?;
     let (ledger, torn) = ledger(config).map_err(unread(&config.path))?;
     writeln!(
         out,

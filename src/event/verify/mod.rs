@@ -110,15 +110,13 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
         }
         ledger.apply(record)
     })?;
-    if found.records == 0 {
-        found.wrong.push("it has no record, so nothing is known of the event".into());
-    }
     // Where no more than `admit-undecided` is other, the change is in the journal.
     let header = ledger.header.filter(|header| config.admits_otherwise(&header.settings));
     if header.is_some_and(|header| header.settings_sha256 != config.sha256) {
         found.wrong.push(format!("line 1: {OTHER_FILE}"));
     }
-    if let Some(torn) = torn {
+    // A first record that is torn is of an event that has not begun.
+    if let Some(torn) = torn.filter(|_| found.records > 0) {
         found.wrong.push(format!("line {}: it is torn; the next run cuts it off", torn.line));
     }
     Ok(found)
