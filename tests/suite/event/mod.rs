@@ -26,6 +26,7 @@ mod sealed;
 mod starts;
 mod struck_out;
 pub(crate) mod table;
+mod tcec_files;
 mod trouble;
 mod visitors;
 mod watched;
@@ -55,6 +56,7 @@ pub(crate) fn tests() -> Vec<Test> {
         ratings::tests,
         starts::tests,
         struck_out::tests,
+        tcec_files::tests,
         other_formats::tests,
         other_trouble::tests,
         pages::tests,
