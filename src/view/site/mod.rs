@@ -14,13 +14,16 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Running};
 use crate::event::config::EventConfig;
 use crate::view::figures::word;
 use crate::view::screen::Runner;
 pub(crate) use crash::SiteCrash;
+
+/// The time, beyond what the clocks have, in which engines start and games end.
+const RESPITE: Duration = Duration::from_mins(1);
 
 /// The words where the runner has gone in the midst of an event.
 const LEFT: &str = "No runner is at work.";
@@ -76,6 +79,17 @@ impl Site<'_> {
         let ledger = &self.broadcast.ledger;
         let goes_on = !ledger.is_over() && ledger.paused.is_none() && !ledger.stages.is_empty();
         goes_on && self.runner == Runner::Away
+    }
+
+    /// The moment by which files that are replaced have changed again, if a runner is at work: a move of some game under way is due
+    /// before it. None where no game is under way, and of other pages, which say who plays.
+    fn due_by(&self) -> Option<SystemTime> {
+        let open = self.broadcast.under_way().filter(|_| self.kind == SiteKind::Mirrored);
+        let left = open.map(|game| {
+            let mover = game.turn_after(game.length()).fold_wb(0, 1);
+            Duration::from_micros(game.clocks[mover])
+        });
+        self.now.checked_add(left.min()? + self.config.margin + RESPITE)
     }
 
     /// The file that changes with nothing.
