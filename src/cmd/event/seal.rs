@@ -14,6 +14,7 @@ use super::views::{require_begun, unread};
 use crate::cli::{EventVerifyArgs, SealArgs};
 use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::reports::cannot;
+use crate::cmd::without_numbers;
 use crate::event::config::EventConfig;
 use crate::event::journal::{self, Mark};
 use crate::event::verify::{self, Verified};
@@ -55,12 +56,12 @@ pub(super) fn verify(
 ) -> anyhow::Result<Exit> {
     let mut found = verify::verify(config).map_err(unread(&config.path))?;
     let notes = look_at_seal(config, args.public_key.as_deref(), &mut found);
-    for line in &found.wrong {
     if found.wrong.is_empty() {
         // Of a journal without a record nothing is right or wrong, unless it was sealed.
         require_begun(config)?;
     }
-        writeln!(out, "wrong: {line}")?;
+    for line in &found.wrong {
+        writeln!(out, "wrong: {}", without_numbers(line))?;
     }
     let is_right = found.wrong.is_empty();
     writeln!(
@@ -90,6 +91,10 @@ fn look_at_seal(config: &EventConfig, key: Option<&str>, found: &mut Verified) -
     let seal = match read::text(&path, read::SETTINGS) {
         Ok(seal) => seal,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && key.is_none() => {
+            return notes;
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            wrong(format!("there is no seal {}; `gate4k event seal` makes one", shown(&path)));
             return notes;
         }
         Err(error) => {
@@ -127,12 +132,12 @@ pub(super) fn seal(
     args: &SealArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
+    require_begun(config)?;
     let signer = Signer::load(&args.sign_key).map_err(EarlyEnd::usage)?;
     let found = verify::verify(config).map_err(unread(&config.path))?;
     if !found.wrong.is_empty() {
         let words = format!(
             "not all of the journal is right, so it is not sealed; {} tells the faults",
-    require_begun(config)?;
             typed("verify", &config.path)
         );
         return Err(EarlyEnd::new(Exit::Rejected, words).into());

@@ -74,6 +74,12 @@ pub(super) fn read(here: &Path, name: &str) -> Result<PlayedEvent, String> {
     journal::read(&path, &mut |_, record| ledger.apply(record))
         .map_err(|error| error.to_string())?;
     let mark = journal::mark(&path, u64::MAX).map_err(|error| error.to_string())?;
+    if ledger.header.is_none() {
+        return Err(format!(
+            "{} holds no record: that event has not begun, and its places are known when it is over",
+            shown(&path)
+        ));
+    }
     if !ledger.is_over() {
         return Err(format!("{} is not over; its places are known when it is", shown(&path)));
     }
@@ -242,6 +248,7 @@ mod tests {
     #[test]
     fn a_stage_seats_the_next_in_rank_and_tells_what_is_wrong_with_its_places() {
         let dir = one_journal();
+        std::fs::write(dir.path().join("empty.journal"), "").unwrap();
         let path = dir.path().join("event.toml");
         let load = |from: &str, engines: &[&str]| {
             let named = engines
@@ -261,7 +268,12 @@ mod tests {
         let stage = load("\"one.journal/P:1..3\"", &["a", "d"]).unwrap().stages.remove(0);
         assert_eq!(stage.seats, 2);
         assert_eq!(stage.passed_over[2], "place 3 of one.journal/P is nobody's");
-        for (from, what) in [("\"one.journal:1..5\"", "one.journal has no place 5")] {
+        for (from, what) in [
+            ("\"one.journal:1,2,1\"", "place 1 of one.journal is there twice"),
+            ("\"one.journal:1..5\"", "one.journal has no place 5"),
+            ("\"one.journal/P:odd\"", "such as \"one.journal/P:1..8\""),
+            ("\"empty.journal:1..2\"", "empty.journal holds no record: that event has not begun"),
+        ] {
             let told = load(from, &["a", "d"]).unwrap_err().to_string();
             assert!(told.contains(what), "{from}: {told}");
         }

@@ -22,7 +22,7 @@ use super::{EventEntry, RawPolicy};
 use crate::game::clock::TimeControl;
 use crate::model::game::variant::Variant;
 use crate::model::source_place::{TextMistake, did_you_mean};
-use crate::model::words::counted;
+use crate::model::words::{counted, here_are};
 
 /// The most games of a stage: far beyond any event, and few enough to be laid out.
 const MOST_GAMES: u64 = 1_000_000;
@@ -455,7 +455,8 @@ fn drawn(
 fn refused(format: &StageFormat, seats: usize) -> Result<(), String> {
     match format {
         StageFormat::Pairs(_) if seats != 2 => {
-            return Err(format!("a match of pairs is between two engines, and here are {seats}"));
+            let here = here_are(seats);
+            return Err(format!("a match of pairs is between two engines, and {here}"));
         }
         StageFormat::Of(of) => {
             if let Some(what) = of.refusal(seats) {

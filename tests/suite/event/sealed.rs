@@ -76,7 +76,7 @@ fn a_journal_made_anew_has_another_sum_and_breaks_its_seal() {
     let public = pair.pk.to_base64();
     let verify = ["event", "verify", "--public-key", &public];
     let (code, told) = event.ask(&verify);
-    assert!(code == 1 && told.contains("cannot read the seal"), "{code} {told}");
+    assert!(code == 1 && told.contains("there is no seal event.journal.seal"), "{code} {told}");
 
     let (code, told) = event.ask(&["event", "seal", "--sign-key", "key"]);
     assert!(code == 0 && told.contains(&before), "{code} {told}");
