@@ -12,51 +12,50 @@ use super::journal::{self, JournalError};
 use super::journal_games::{self, AnnulledGames};
 use super::recorder::ply_record;
 use crate::game::pgn::{self, PgnHeader, Style};
-use crate::model::game::ending::GameEnding;
+use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::record::GameRecord;
+use crate::model::game::result::GameResult;
 
-/// Hands on every finished game as PGN, in the order in which they ended.
+/// Hands on every game that has ended as PGN, in that order. One that was struck out was played all the same: it is there,
+/// without a result, also where it was under way.
 ///
 /// # Errors
 /// When the journal cannot be read, or a game in it is not legal.
 pub(crate) fn pgn(config: &EventConfig, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
-    let mut open: BTreeMap<String, (GameStarted, Vec<JournalPly>)> = BTreeMap::new();
-    let mut ratings: Vec<BTreeMap<String, i32>> = Vec::new();
+    let mut games = GamesUnderWay { config, open: BTreeMap::new(), ratings: Vec::new() };
     let struck = AnnulledGames::of(&config.journal)?;
     journal::read(&config.journal, &mut |line, record| {
         match record {
-            JournalRecord::StageStarted(started) => ratings.push(started.ratings),
+            JournalRecord::StageStarted(started) => games.ratings.push(started.ratings),
             JournalRecord::GameStarted(started) => {
                 let id = started.id.clone();
-                open.entry(id).or_insert_with(|| (started, Vec::new()));
+                games.open.entry(id).or_insert_with(|| (started, Vec::new()));
             }
             JournalRecord::Ply(ply) => {
-                if let Some((_, plies)) = open.get_mut(&ply.id) {
+                if let Some((_, plies)) = games.open.get_mut(&ply.id) {
                     plies.push(ply);
                 }
             }
             JournalRecord::Interrupted(ruling) if ruling.begins_anew => {
-                if let Some((_, plies)) = open.get_mut(&ruling.id) {
+                if let Some((_, plies)) = games.open.get_mut(&ruling.id) {
                     plies.clear();
                 }
             }
-            JournalRecord::Annulled(annulled) => drop(open.remove(&annulled.id)),
+            JournalRecord::Annulled(annulled) => {
+                games.end(&annulled.id, take, |plies| End::struck_out(&annulled.reason, plies))?;
+            }
             JournalRecord::Withdrawn(withdrawn) => {
-                open.retain(|id, _| !withdrawn.broken_off.contains(id));
+                let reason = withdrawn.of_game();
+                for id in &withdrawn.broken_off {
+                    games.end(id, take, |plies| End::struck_out(&reason, plies))?;
+                }
             }
             JournalRecord::GameFinished(mut game) => {
-                // A game that was struck out was played all the same: it is there, without a result.
                 if let Some(annulled) = struck.by(&game.id, line) {
                     game.annul(&annulled.reason);
                 }
-                if let Some((started, plies)) = open.remove(&game.id) {
-                    let elo = |name: &String| ratings.get(game.stage)?.get(name).copied();
-                    let elo = ByColor { white: elo(&game.white), black: elo(&game.black) };
-                    let end = End { ending: game.ending(), lasted: game.lasted };
-                    let text = one(config, &started, &plies, end, elo, Style::Event)
-                        .ok_or_else(|| format!("the moves of {} are not legal", game.id))?;
-                    take(&text);
-                }
+                let end = End { ending: game.ending(), lasted: game.lasted };
+                games.end(&game.id, take, |_| end)?;
             }
             _ => {}
         }
@@ -65,11 +64,51 @@ pub(crate) fn pgn(config: &EventConfig, take: &mut dyn FnMut(&str)) -> Result<()
     Ok(())
 }
 
+/// The games of a journal that have begun and not ended, with their moves.
+struct GamesUnderWay<'a> {
+    config: &'a EventConfig,
+    open: BTreeMap<String, (GameStarted, Vec<JournalPly>)>,
+    /// The ratings at the beginning of each stage.
+    ratings: Vec<BTreeMap<String, i32>>,
+}
+
+impl GamesUnderWay<'_> {
+    /// Ends the game of an id, if it is under way, and hands it on as PGN.
+    fn end(
+        &mut self,
+        id: &str,
+        take: &mut dyn FnMut(&str),
+        end: impl FnOnce(&[JournalPly]) -> End,
+    ) -> Result<(), String> {
+        let Some((started, plies)) = self.open.remove(id) else { return Ok(()) };
+        let elo = |name: &String| self.ratings.get(started.stage)?.get(name).copied();
+        let elo = ByColor { white: elo(&started.white), black: elo(&started.black) };
+        let text = one(self.config, &started, &plies, end(&plies), elo, Style::Event)
+            .ok_or_else(|| format!("the moves of {id} are not legal"))?;
+        take(&text);
+        Ok(())
+    }
+}
+
 /// A game's end, or its state while it is played.
 pub(super) struct End {
     pub(super) ending: GameEnding,
     /// In microseconds.
     pub(super) lasted: u64,
+}
+
+impl End {
+    /// The end of a game with these moves that counts for nobody.
+    pub(super) fn struck_out(reason: &str, plies: &[JournalPly]) -> End {
+        let reason = Termination::Annulled(reason.to_owned());
+        End::without_result(reason, plies)
+    }
+
+    /// The state of a game with these moves that has no result.
+    pub(super) fn without_result(reason: Termination, plies: &[JournalPly]) -> End {
+        let ending = GameEnding { result: GameResult::Unfinished, reason };
+        End { ending, lasted: plies.iter().map(|ply| ply.used).sum() }
+    }
 }
 
 /// A game as PGN; none where its moves are not legal.

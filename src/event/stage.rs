@@ -188,6 +188,9 @@ pub struct Stage {
     pub(crate) breaks_ties_of: Option<usize>,
     /// The entries that begin in it by their places in events before, the best first.
     pub(crate) previous: Vec<String>,
+    /// The engines that were disqualified in those events or withdrawn from them, and places that are nobody's by that, in
+    /// words.
+    pub(crate) passed_over: Vec<String>,
     /// The entries that begin in it; all of them in a first stage that names none.
     pub(crate) engines: Vec<String>,
     /// The number of engines that play in it.
@@ -404,6 +407,7 @@ pub(in crate::event) mod tests {
             from: Vec::new(),
             breaks_ties_of: None,
             previous: Vec::new(),
+            passed_over: Vec::new(),
             engines: Vec::new(),
             seats: 2,
             chain: TiebreakChain::named("4k").unwrap(),

@@ -6,6 +6,12 @@ pub(crate) fn counted(number: impl TryInto<u64>, unit: &str) -> String {
     if number == 1 { format!("1 {unit}") } else { format!("{number} {}", plural(unit)) }
 }
 
+/// `here is 1`, `here are 2`: as many as there are, behind as many as are wanted.
+pub(crate) fn here_are(number: usize) -> String {
+    let verb = if number == 1 { "is" } else { "are" };
+    format!("here {verb} {number}")
+}
+
 fn plural(unit: &str) -> String {
     let stem = unit.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
     match stem {
@@ -57,6 +63,7 @@ mod tests {
             ]
         );
         assert_eq!(counted(0u64, "game"), "0 games");
+        assert_eq!([0, 1, 2].map(here_are), ["here are 0", "here is 1", "here are 2"]);
     }
 
     #[test]

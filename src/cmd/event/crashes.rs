@@ -12,7 +12,7 @@ use crate::event::broadcast::Follower;
 use crate::event::config::EventConfig;
 use crate::model::text::shown;
 use crate::runner::events::Event;
-use crate::view::site::Site;
+use crate::view::site::{Site, SiteCrash};
 
 /// The thread that writes them. It reads the journal as any reader does: no game waits for it.
 pub(super) struct CrashKeeper {
@@ -62,6 +62,9 @@ impl CrashKeeper {
     }
 }
 
+/// The file of a crash's folder that has its game.
+const GAME: &str = "game.pgn";
+
 /// Writes the folders that are not there.
 fn keep(config: &EventConfig) {
     let mut follower = Follower::new(config);
@@ -69,6 +72,9 @@ fn keep(config: &EventConfig) {
         return;
     }
     for crash in Site::exported(config, &follower.broadcast).crashes() {
+        if !crash.is_over {
+            continue;
+        }
         match write(&config.crashes(), &crash.name, &crash.files) {
             Ok(None) => {}
             Ok(Some(place)) => say(&format!("what is known of the crash is in {}", shown(&place))),
@@ -80,9 +86,7 @@ fn keep(config: &EventConfig) {
 /// Writes a folder whole, and tells where; none where it lies there already. A game that is played again may have
 /// another crash: an older one of the same name is left as it is.
 fn write(all: &Path, name: &str, files: &[(&str, String)]) -> io::Result<Option<PathBuf>> {
-    let names = std::iter::once(name.to_owned());
-    let names = names.chain((2..).map(|number| format!("{name}-again-{number}")));
-    for name in names {
+    for name in names(name) {
         let place = all.join(&name);
         if !place.exists() {
             fs::create_dir_all(all)?;
@@ -94,14 +98,35 @@ fn write(all: &Path, name: &str, files: &[(&str, String)]) -> io::Result<Option<
             fs::rename(&part, &place)?;
             return Ok(Some(place));
         }
-        let is_same = |(file, text): &(&str, String)| {
-            fs::read(place.join(file)).is_ok_and(|known| known == text.as_bytes())
-        };
-        if files.iter().all(is_same) {
+        if is_of(&place, files) {
             break;
         }
     }
     Ok(None)
+}
+
+/// The folder of a crash as it lies here; none where there is none.
+pub(super) fn find(config: &EventConfig, crash: &SiteCrash) -> Option<PathBuf> {
+    let all = config.crashes();
+    let places = names(&crash.name).map(|name| all.join(name)).take_while(|place| place.is_dir());
+    let places: Vec<PathBuf> = places.collect();
+    let own = places.iter().find(|place| is_of(place, &crash.files));
+    // Another version may have used other words.
+    own.or(places.last()).cloned()
+}
+
+/// The names that the folder of a crash may have: that of its game, and those of the same game played again.
+fn names(name: &str) -> impl Iterator<Item = String> {
+    let again = (2..).map(move |number| format!("{name}-again-{number}"));
+    std::iter::once(name.to_owned()).chain(again)
+}
+
+/// True if a folder has a crash. Its game may have been struck out since, so that the PGN has another end.
+fn is_of(place: &Path, files: &[(&str, String)]) -> bool {
+    let is_same = |(file, text): &(&str, String)| {
+        *file == GAME || fs::read(place.join(file)).is_ok_and(|known| known == text.as_bytes())
+    };
+    files.iter().all(is_same)
 }
 
 #[cfg(test)]
@@ -121,5 +146,17 @@ mod tests {
         assert_eq!((put("second"), put("first")), (None, None));
         assert_eq!(fs::read_to_string(all.join("1-1.1-1/crash.txt")).unwrap(), "first");
         assert_eq!(fs::read_dir(&all).unwrap().count(), 2);
+    }
+
+    /// The game is annulled behind the crash: its PGN has another end, and the crash is the same.
+    #[test]
+    fn a_crash_stays_one_folder_when_its_game_is_struck_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |game: &str| {
+            let files = [("crash.txt", "first".into()), (GAME, game.into())];
+            write(dir.path(), "1-1.1-1", &files).unwrap()
+        };
+        assert_eq!(put("1-0"), Some(dir.path().join("1-1.1-1")));
+        assert_eq!(put("*"), None);
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 use anyhow::Context;
 
 use super::live_pgn;
-use super::views::unread;
+use super::views::{holds_no_record, require_begun, unread};
 use crate::cli::ExportWhat;
 use crate::cmd::early_end::EarlyEnd;
 use crate::event::broadcast::{Broadcast, Follower};
@@ -41,7 +41,10 @@ pub(super) fn run(
             let recorded = Broadcast::recorded(config, &args.games);
             follower.broadcast = recorded.map_err(EarlyEnd::of_file)?;
         }
-        _ => drop(follower.look(config).map_err(unread(&config.path))?),
+        _ => {
+            require_begun(config)?;
+            follower.look(config).map_err(unread(&config.path))?;
+        }
     }
     let kind = match what {
         ExportWhat::Html(_) => SiteKind::Alone,
@@ -80,13 +83,14 @@ pub(super) fn settings(event: &Path, out: &mut impl Write) -> anyhow::Result<Exi
         .map_or_else(|_| event.with_extension("journal"), |config| config.journal);
     let mut ledger = Ledger::default();
     journal::read(&journal, &mut |_, record| ledger.apply(record)).map_err(unread(event))?;
-    let settings = ledger.header.map(|header| header.settings).unwrap_or_default();
-    out.write_all(settings.as_bytes())?;
+    let header = ledger.header.ok_or_else(|| holds_no_record(event, &journal))?;
+    out.write_all(header.settings.as_bytes())?;
     Ok(Exit::Success)
 }
 
 /// The state of the event, for programs.
 pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
+    require_begun(config)?;
     let mut follower = Follower::new(config);
     follower.look(config).map_err(unread(&config.path))?;
     let site = Site::exported(config, &follower.broadcast);
@@ -95,6 +99,7 @@ pub(super) fn status(config: &EventConfig, out: &mut impl Write) -> anyhow::Resu
 }
 
 fn pgn(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
+    require_begun(config)?;
     let mut failed = None;
     let read = export::pgn(config, &mut |game| {
         if failed.is_none()

@@ -30,9 +30,10 @@ pub(super) fn run(config: &EventConfig, file: &Path, out: &mut impl Write) -> an
         let Some(changes) = event.look(|| ()) else { continue };
         let broadcast = event.broadcast();
         if !changes.is_none() {
-            for game in broadcast.finished() {
-                let Some(finished) = &game.finished else { continue };
-                let key = (finished.id.clone(), finished.at.clone());
+            for game in broadcast.over() {
+                let ended = game.finished.as_ref().map(|finished| &finished.at);
+                let ended = ended.or(game.annulled.as_ref().map(|annulled| &annulled.at));
+                let key = (game.started.id.clone(), ended.cloned().unwrap_or_default());
                 if printed.contains(&key) {
                     continue;
                 }

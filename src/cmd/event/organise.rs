@@ -116,7 +116,10 @@ pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Resul
 pub(super) fn repair(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     let repaired = journal::repair(&config.journal).map_err(super::views::unread(&config.path))?;
     match repaired {
-        None => writeln!(out, "{} is whole: there is nothing to repair", shown(&config.journal))?,
+        None => {
+            super::views::require_begun(config)?;
+            writeln!(out, "{} is whole: there is nothing to repair", shown(&config.journal))?;
+        }
         Some(repaired) => writeln!(
             out,
             "cut off line {} of {} ({}), kept in {}; every record before it is whole, and {} goes on",

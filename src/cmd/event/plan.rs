@@ -53,6 +53,9 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
             counted(usize::try_from(stage.games)?, "game"),
             hours(stage.longest)
         )?;
+        for line in &planned.passed_over {
+            writeln!(out, "  {}", escape(line.as_bytes(), usize::MAX))?;
+        }
         let needed = stage.openings;
         if let Some(seed) = planned.start_seed {
             let starts = counted(needed, "start position");

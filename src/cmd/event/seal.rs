@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::typed;
-use super::views::unread;
+use super::views::{require_begun, unread};
 use crate::cli::{EventVerifyArgs, SealArgs};
 use crate::cmd::early_end::EarlyEnd;
 use crate::cmd::reports::cannot;
+use crate::cmd::without_numbers;
 use crate::event::config::EventConfig;
 use crate::event::journal::{self, Mark};
 use crate::event::verify::{self, Verified};
@@ -55,8 +56,12 @@ pub(super) fn verify(
 ) -> anyhow::Result<Exit> {
     let mut found = verify::verify(config).map_err(unread(&config.path))?;
     let notes = look_at_seal(config, args.public_key.as_deref(), &mut found);
+    if found.wrong.is_empty() {
+        // Of a journal without a record nothing is right or wrong, unless it was sealed.
+        require_begun(config)?;
+    }
     for line in &found.wrong {
-        writeln!(out, "wrong: {line}")?;
+        writeln!(out, "wrong: {}", without_numbers(line))?;
     }
     let is_right = found.wrong.is_empty();
     writeln!(
@@ -86,6 +91,10 @@ fn look_at_seal(config: &EventConfig, key: Option<&str>, found: &mut Verified) -
     let seal = match read::text(&path, read::SETTINGS) {
         Ok(seal) => seal,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && key.is_none() => {
+            return notes;
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            wrong(format!("there is no seal {}; `gate4k event seal` makes one", shown(&path)));
             return notes;
         }
         Err(error) => {
@@ -123,6 +132,7 @@ pub(super) fn seal(
     args: &SealArgs,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
+    require_begun(config)?;
     let signer = Signer::load(&args.sign_key).map_err(EarlyEnd::usage)?;
     let found = verify::verify(config).map_err(unread(&config.path))?;
     if !found.wrong.is_empty() {

@@ -258,9 +258,9 @@ impl PageDesk {
     }
 }
 
-/// Every finished game as PGN, of the texts that are shown already.
+/// Every game that has ended as PGN, of the texts that are shown already.
 fn all_games(site: &Site<'_>, publisher: &SitePublisher) -> String {
-    let games = site.broadcast.games.values().filter(|game| game.finished.is_some());
+    let games = site.broadcast.games.values().filter(|game| !game.is_open());
     let texts = games.filter_map(|game| publisher.text(&Site::pgn_file(game)));
     texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect()
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use super::{decide_command, typed};
+use super::{crashes::find, decide_command, typed};
 use crate::cmd::early_end::EarlyEnd;
 use crate::event::broadcast::Follower;
 use crate::event::conduct::EventError;
 use crate::event::config::EventConfig;
-use crate::event::journal::record::won_by;
+use crate::event::journal::record::{AfterAnnulment, won_by};
 use crate::event::journal::{self, JournalError};
 use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
@@ -56,14 +56,19 @@ pub(super) fn unread(event: &Path) -> impl Fn(JournalError) -> EarlyEnd {
     }
 }
 
-/// Refuses an event that has not begun: its journal is not there, is empty, or is none.
+/// Refuses an event that has not begun: its journal is not there, or holds no whole record.
 pub(super) fn require_begun(config: &EventConfig) -> Result<(), EarlyEnd> {
-    if journal::is_journal(&config.journal) {
+    let path = &config.journal;
+    if journal::is_journal(path) && journal::first_line(path).is_some() {
         return Ok(());
     }
-    journal::read(&config.journal, &mut |_, _| Ok(())).map_err(unread(&config.path))?;
-    let empty = format!("its journal {} holds no record", shown(&config.journal));
-    Err(not_begun(&config.path, &empty))
+    journal::read(path, &mut |_, _| Ok(())).map_err(unread(&config.path))?;
+    Err(holds_no_record(&config.path, path))
+}
+
+/// The refusal of an event whose journal holds no whole record.
+pub(super) fn holds_no_record(event: &Path, journal: &Path) -> EarlyEnd {
+    not_begun(event, &format!("its journal {} holds no record", shown(journal)))
 }
 
 fn not_begun(event: &Path, why: &str) -> EarlyEnd {
@@ -145,6 +150,7 @@ fn write_status(
     layout: PageLayout,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
+    require_begun(config)?;
     let (ledger, torn) = ledger(config).map_err(unread(&config.path))?;
     writeln!(
         out,
@@ -154,22 +160,18 @@ fn write_status(
         config.entries.len()
     )?;
     for (number, stage) in config.stages.iter().enumerate() {
-        let Some(state) = ledger.stages.get(number) else {
-            writeln!(out, "{}: not begun", stage.name)?;
-            continue;
-        };
-        let done = state.finished();
-        match &state.outcome {
-            Some(outcome) => {
-                writeln!(
-                    out,
-                    "{}: over, {}: {}",
-                    stage.name,
-                    counted(done, "game"),
-                    outcome.in_words(config.behind(number))
-                )?;
+        let state = ledger.stages.get(number);
+        let how = match state.map(|state| (state, &state.outcome)) {
+            None => "not begun".to_owned(),
+            Some((state, Some(outcome))) => {
+                let games = counted(state.finished(), "game");
+                format!("over, {games}: {}", outcome.in_words(config.behind(number)))
             }
-            None => writeln!(out, "{}: {}", stage.name, underway(config, stage, state))?,
+            Some((state, None)) => underway(config, stage, state),
+        };
+        writeln!(out, "{}: {how}", stage.name)?;
+        for line in &stage.passed_over {
+            writeln!(out, "  {line}")?;
         }
     }
     for game in ledger.open.values() {
@@ -253,17 +255,21 @@ fn write_crash_folders(config: &EventConfig, out: &mut impl Write) -> anyhow::Re
     if follower.look(config).is_err() {
         return Ok(());
     }
-    let folders = Site::exported(config, &follower.broadcast).crash_folders();
     let mut are_all_here = true;
-    for (folder, engine, why) in &folders {
-        let here = Path::new(folder).file_name().map(|name| config.crashes().join(name));
-        match here.filter(|here| here.is_dir()) {
-            Some(here) => writeln!(out, "  {}/: {engine}: {why}", shown(&here))?,
+    for crash in Site::exported(config, &follower.broadcast).crashes() {
+        let place = match find(config, &crash) {
+            Some(here) => format!("{}/: ", shown(&here)),
             None => {
                 are_all_here = false;
-                writeln!(out, "  {engine}: {why}")?;
+                String::new()
             }
-        }
+        };
+        let game = match crash.annulled.map(|annulled| annulled.then) {
+            None => "",
+            Some(AfterAnnulment::Nothing) => " (its game is annulled)",
+            Some(AfterAnnulment::PlayedAgain) => " (its game is annulled, to be played again)",
+        };
+        writeln!(out, "  {place}{}: {}{game}", crash.engine, crash.why)?;
     }
     if !are_all_here {
         let file = shown(&config.path);

@@ -24,9 +24,9 @@ use super::ledger::Ledger;
 use super::stage_table;
 use super::standings::Standings;
 use crate::game::pgn::Style;
-use crate::model::game::ending::{GameEnding, Termination};
+use crate::model::game::ending::Termination;
 use crate::model::game::listed::RoundGame;
-use crate::model::game::result::{GameResult, color_name};
+use crate::model::game::result::color_name;
 
 pub(crate) use bracket::{
     BracketLevel, BracketMatch, BracketSlot, BroadcastBracket, Prize, Side, bracket,
@@ -107,11 +107,24 @@ impl BroadcastGame {
         self.started.opening.split_ascii_whitespace().count() + self.plies.len()
     }
 
-    /// As PGN; none while it is played.
+    /// As PGN; none while it is played. Struck out, it has no result.
     pub(crate) fn pgn(&self, config: &EventConfig, ledger: &Ledger) -> Option<String> {
-        let finished = self.finished.as_ref()?;
-        let end = End { ending: finished.ending(), lasted: finished.lasted };
-        self.written(config, ledger, end, Style::Event)
+        self.written(config, ledger, self.end()?, Style::Event)
+    }
+
+    /// Its end; none while it is played.
+    fn end(&self) -> Option<End> {
+        match (&self.annulled, &self.finished) {
+            (Some(annulled), None) => Some(End::struck_out(&annulled.reason, &self.plies)),
+            (Some(annulled), Some(finished)) => {
+                let lasted = finished.lasted;
+                Some(End { lasted, ..End::struck_out(&annulled.reason, &self.plies) })
+            }
+            (None, Some(finished)) => {
+                Some(End { ending: finished.ending(), lasted: finished.lasted })
+            }
+            (None, None) => None,
+        }
     }
 
     /// As PGN for those who follow it, with its moves so far, and with what relays of broadcasts read.
@@ -125,15 +138,8 @@ impl BroadcastGame {
     }
 
     fn so_far(&self, config: &EventConfig, ledger: &Ledger, style: Style) -> Option<String> {
-        let end = match &self.finished {
-            Some(finished) => End { ending: finished.ending(), lasted: finished.lasted },
-            None => {
-                let reason = Termination::Unknown;
-                let ending = GameEnding { result: GameResult::Unfinished, reason };
-                End { ending, lasted: self.plies.iter().map(|ply| ply.used).sum() }
-            }
-        };
-        self.written(config, ledger, end, style)
+        let so_far = || End::without_result(Termination::Unknown, &self.plies);
+        self.written(config, ledger, self.end().unwrap_or_else(so_far), style)
     }
 
     fn written(
@@ -278,13 +284,16 @@ impl Broadcast {
                 finished.annul(&annulled.reason);
             }
             game.annulled = Some(annulled.clone());
+            game.ended.get_or_insert(self.records);
         }
     }
 
     /// Ends the games under way of an engine that was withdrawn.
     fn broken_off(&mut self, withdrawn: &Withdrawn) {
+        let number = self.records;
         for id in &withdrawn.broken_off {
             let Some(game) = self.open(id) else { continue };
+            game.ended = Some(number);
             let GameStarted { stage, round, game: number, .. } = game.started;
             game.annulled = Some(Annulled {
                 id: id.clone(),
@@ -292,7 +301,7 @@ impl Broadcast {
                 round,
                 game: number,
                 then: AfterAnnulment::Nothing,
-                reason: format!("{} is withdrawn: {}", withdrawn.engine, withdrawn.reason),
+                reason: withdrawn.of_game(),
                 at: withdrawn.at.clone(),
             });
         }
@@ -317,10 +326,18 @@ impl Broadcast {
         games.into_iter()
     }
 
-    /// The games that have ended, in the order in which they did.
+    /// The games that have ended by themselves, in the order in which they did.
     pub(crate) fn finished(&self) -> Vec<&BroadcastGame> {
+        let mut games = self.over();
+        games.retain(|game| game.finished.is_some());
+        games
+    }
+
+    /// The games that are not played any more, those that were struck out under way among them, in the order in which they
+    /// ended.
+    pub(crate) fn over(&self) -> Vec<&BroadcastGame> {
         let mut games: Vec<&BroadcastGame> =
-            self.games.values().filter(|game| game.finished.is_some()).collect();
+            self.games.values().filter(|game| !game.is_open()).collect();
         games.sort_by_key(|game| game.ended);
         games
     }
@@ -361,10 +378,10 @@ impl Broadcast {
 
 #[cfg(test)]
 mod tests {
+    use super::super::field::WithdrawnGames;
     use super::super::journal_games::tests::{finished, started};
     use super::*;
     use crate::event::journal::record::StageStarted;
-    use crate::model::game::ending::Termination;
     use crate::model::game::rule_distances::RuleDistances;
 
     pub(super) fn begun() -> Broadcast {
@@ -419,6 +436,45 @@ mod tests {
         broadcast.apply(JournalRecord::GameStarted(started(&game))).unwrap();
         let again = &broadcast.games[&key];
         assert!(again.is_open() && again.plies.is_empty() && again.killed.is_empty());
+    }
+
+    /// A game is struck out while it is under way, and another since its engine leaves.
+    #[test]
+    fn a_game_that_is_struck_out_under_way_is_over_in_the_order_of_the_journal() {
+        let mut broadcast = begun();
+        let games: Vec<GameFinished> = (1..=3)
+            .map(|round| finished("a", "b", RoundGame { round, game: 1 }, "0-1", "e2e4 e7e5"))
+            .collect();
+        for game in &games {
+            broadcast.apply(JournalRecord::GameStarted(started(game))).unwrap();
+        }
+        let annulled = Annulled {
+            id: games[2].id.clone(),
+            stage: 0,
+            round: 3,
+            game: 1,
+            then: AfterAnnulment::Nothing,
+            reason: "a test".into(),
+            at: String::new(),
+        };
+        broadcast.apply(JournalRecord::Annulled(annulled)).unwrap();
+        broadcast.apply(JournalRecord::GameFinished(games[1].clone())).unwrap();
+        let withdrawn = Withdrawn {
+            engine: "a".into(),
+            stage: 0,
+            round: 1,
+            played: WithdrawnGames::Counts,
+            broken_off: vec![games[0].id.clone()],
+            walkovers: Vec::new(),
+            reason: "a test".into(),
+            at: String::new(),
+        };
+        broadcast.apply(JournalRecord::Withdrawn(withdrawn)).unwrap();
+        let rounds = |games: Vec<&BroadcastGame>| -> Vec<u32> {
+            games.iter().map(|game| game.started.round).collect()
+        };
+        assert_eq!(rounds(broadcast.over()), [3, 2, 1]);
+        assert_eq!(rounds(broadcast.finished()), [2]);
     }
 
     /// The host's clock was set back between the two.

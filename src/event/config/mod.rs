@@ -1,5 +1,6 @@
 //! `event.toml`: an event as its organisers write it. A mistake in it is shown at its line and column.
 
+mod counted;
 mod engines_file;
 mod frd;
 mod leagues;
@@ -21,8 +22,7 @@ use toml::Spanned;
 
 use super::journal;
 use super::journal::record::{JournalHeader, Previous, StagesBehind};
-use super::plan::formats::RawFormat;
-use super::stage::{Stage, StageFormat};
+use super::stage::Stage;
 use super::terms::{
     AskTables, InterruptionRule, RawClock, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
 };
@@ -36,6 +36,7 @@ use crate::model::source_place::{TextMistake, parsed, read_from_tables};
 use crate::model::text::{sha256, shown};
 use crate::model::units::{Bytes, from_words};
 use crate::model::words::all;
+pub(crate) use counted::{CountedStage, counted_stages};
 use engines_file::EventMistake;
 use names::slug;
 pub(crate) use no_entries::NoEntries;
@@ -276,48 +277,6 @@ fn one() -> NonZeroUsize {
 
 fn yes() -> bool {
     true
-}
-
-/// Returns what standings depend on of each stage of an event, by the stage's name, as its settings have it; empty where
-/// these are of another kind.
-pub(crate) fn counted_stages(settings: &str) -> BTreeMap<String, CountedStage> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    struct Stages {
-        crash_limit: Option<NonZeroU32>,
-        stage: Vec<One>,
-    }
-    #[derive(Deserialize)]
-    struct One {
-        name: String,
-        format: Spanned<RawFormat>,
-        #[serde(default)]
-        terms: Terms,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    struct Terms {
-        crash_limit: Option<NonZeroU32>,
-    }
-    let Ok(Stages { crash_limit, stage }) = toml::from_str::<Stages>(settings) else {
-        return BTreeMap::new();
-    };
-    let counted = |one: One| {
-        let format = stages::format(one.format).ok()?;
-        let crash_limit = one.terms.crash_limit.or(crash_limit);
-        let crash_limit = crash_limit.filter(|_| format.without_disqualification().is_none());
-        Some((one.name, CountedStage { format, crash_limit }))
-    };
-    stage.into_iter().filter_map(counted).collect()
-}
-
-/// The settings that the standings of a stage depend on besides its games.
-#[derive(Clone, Debug)]
-pub(crate) struct CountedStage {
-    /// Its format.
-    pub(crate) format: StageFormat,
-    /// The crashes after which an engine is disqualified in it.
-    pub(crate) crash_limit: Option<NonZeroU32>,
 }
 
 impl EventConfig {

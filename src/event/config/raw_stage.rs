@@ -13,7 +13,7 @@ use super::super::terms::RawTerms;
 use super::RawPolicy;
 use crate::model::game::variant::Variant;
 use crate::model::source_place::{TextMistake, read_from_tables};
-use crate::model::words::counted;
+use crate::model::words::{counted, here_are};
 
 #[derive(Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
@@ -87,10 +87,10 @@ impl RawBooks {
             Some(wanted) if wanted.contains(&several.len()) => Ok(several.clone()),
             Some(wanted) => {
                 let what = format!(
-                    "{}, and here are {}: one for each round of a bracket (the match for the third place may have its own, \
+                    "{}, and {}: one for each round of a bracket (the match for the third place may have its own, \
                      before the final's), or for each part of a match",
                     counted(*wanted.end(), "book"),
-                    several.len()
+                    here_are(several.len())
                 );
                 Err((raw.span(), what))
             }

@@ -17,6 +17,8 @@ pub(super) struct Sources {
     pub(super) places: Vec<(usize, Vec<usize>)>,
     /// Engines by their places in events before, the best first.
     pub(super) previous: Vec<String>,
+    /// The engines that those events passed over, and the places that are nobody's by that, in words.
+    pub(super) passed_over: Vec<String>,
     /// The stage whose ties on points this one breaks.
     pub(super) tied: Option<usize>,
 }
@@ -67,21 +69,33 @@ pub(super) fn sources(
             "name the places that its engines come from, or leave `from` out".into(),
         ));
     }
-    let mut met = BTreeSet::new();
+    let (mut met, mut taken) = (BTreeSet::new(), BTreeSet::new());
     let mut open = None;
     for text in list {
         let source: PlaceSource =
             text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
         if let Some((journal, stage)) = previous::named(&source.stage) {
             let PlaceRange::These(places) = &source.places else {
+                let of = &source.stage;
                 return Err(wrong(format!(
-                    "name the places of {journal}, such as {journal}:1..32"
+                    "places of another event are named one by one or as a range, such as \"{of}:1..8\""
                 )));
             };
-            let order = events.get(journal).map(|played| played.order(stage, places, by_ranking));
-            let order = order.unwrap_or(Ok(Vec::new())).map_err(wrong)?;
+            let Some(played) = events.get(journal) else { continue };
+            let order = played.order(stage, places, by_ranking).map_err(wrong)?;
+            found.passed_over.extend(played.passed_over(stage, places));
             for place in places {
+                if !taken.insert((source.stage.clone(), *place)) {
+                    return Err(wrong(format!("place {place} of {} is there twice", source.stage)));
+                }
                 let engine = order.get(*place - 1);
+                if engine.is_some_and(String::is_empty) {
+                    // As between the stages of one event.
+                    found
+                        .passed_over
+                        .push(format!("place {place} of {} is nobody's", source.stage));
+                    continue;
+                }
                 match engine.filter(|name| entries.iter().any(|entry| entry.name == **name)) {
                     Some(name) => found.previous.push(name.clone()),
                     // Rule 1.8 of the leagues: the place stays vacant, and more are promoted.

@@ -9,11 +9,12 @@ use toml::Spanned;
 
 use super::super::format;
 use super::super::journal::record::Previous;
-use super::super::plan::formats::{RawFormat, chain, format as planned, ties_of};
+use super::super::plan::formats::{RawFormat, chain, ties_of};
 use super::super::schedule::BookPolicy;
 use super::super::stage::{PlacesTaken, SeatDraw, Stage, StageFormat, Updates};
 use super::super::terms::{StageTerms, plain};
 use super::super::tiebreak::TiebreakChain;
+use super::counted::format;
 use super::names::{self, slug};
 use super::raw_stage::{RawBooks, RawStage};
 use super::sources::{self, Events, Sources, sources};
@@ -21,19 +22,10 @@ use super::{EventEntry, RawPolicy};
 use crate::game::clock::TimeControl;
 use crate::model::game::variant::Variant;
 use crate::model::source_place::{TextMistake, did_you_mean};
-use crate::model::words::counted;
+use crate::model::words::{counted, here_are};
 
 /// The most games of a stage: far beyond any event, and few enough to be laid out.
 const MOST_GAMES: u64 = 1_000_000;
-
-/// A format as a stage has it.
-pub(super) fn format(raw: Spanned<RawFormat>) -> Result<StageFormat, TextMistake> {
-    Ok(match raw.get_ref() {
-        RawFormat::DoubleRoundRobins(doubles) => StageFormat::DoubleRoundRobins(*doubles),
-        RawFormat::Pairs(pairs) => StageFormat::Pairs(*pairs),
-        _ => StageFormat::Of(planned(raw)?),
-    })
-}
 
 /// The terms of each stage that does not say otherwise.
 pub(super) struct StageDefaults {
@@ -200,6 +192,7 @@ fn stage(
         from: sources.places,
         breaks_ties_of: sources.tied,
         previous: sources.previous,
+        passed_over: sources.passed_over,
         engines,
         seats,
         chain,
@@ -462,7 +455,8 @@ fn drawn(
 fn refused(format: &StageFormat, seats: usize) -> Result<(), String> {
     match format {
         StageFormat::Pairs(_) if seats != 2 => {
-            return Err(format!("a match of pairs is between two engines, and here are {seats}"));
+            let here = here_are(seats);
+            return Err(format!("a match of pairs is between two engines, and {here}"));
         }
         StageFormat::Of(of) => {
             if let Some(what) = of.refusal(seats) {

@@ -18,7 +18,7 @@ use std::num::NonZeroU32;
 
 use super::schedule::MOST_SEATS;
 use crate::model::game::listed::RoundGame;
-use crate::model::words::counted;
+use crate::model::words::{counted, here_are};
 use bracket_draw::BracketDraw;
 use dutch::Dutch;
 use knockout::Knockout;
@@ -101,7 +101,7 @@ impl Format {
                 )
             }
         };
-        (!is_right).then(|| format!("{wanted} engines, and here are {seats}"))
+        (!is_right).then(|| format!("{wanted} engines, and {}", here_are(seats)))
     }
 
     /// Returns the reason why no number of seats can play it; none where some can.

@@ -74,6 +74,11 @@ impl Withdrawn {
         Some(Bye { stage: self.stage, round: first.round, engine: winner.clone(), wins })
     }
 
+    /// The reason for which a game under way was broken off.
+    pub(crate) fn of_game(&self) -> String {
+        format!("{} is withdrawn: {}", self.engine, self.reason)
+    }
+
     /// In a line.
     pub(crate) fn in_words(&self) -> String {
         let then = match (self.played, self.walkover()) {
@@ -88,6 +93,6 @@ impl Withdrawn {
             ),
             (WithdrawnGames::Counts, None) => String::new(),
         };
-        format!("{} is withdrawn: {}{then}", self.engine, self.reason)
+        self.of_game() + &then
     }
 }

@@ -19,6 +19,9 @@ use crate::runner::options_line;
 impl RecordCheck<'_> {
     /// The game that is due at the place of one that begins. One that was begun before an engine in it was disqualified goes on.
     pub(super) fn due(&mut self, started: &GameStarted) -> Option<Due> {
+        if let Some(round) = self.due_in_round(started.stage) {
+            return round.iter().copied().find(|due| due.at == started.place());
+        }
         let (stage, state) = self.stage_at(started.stage)?;
         let (seats, past, place) = (state.started.seats.len(), state.past(), started.place());
         if stage.crash_limit.is_none() || self.ledger.open.contains_key(&started.id) {
@@ -52,7 +55,13 @@ impl RecordCheck<'_> {
             return;
         }
         let under_way = self.ledger.under_way(started.stage);
-        let Next::Play(mut due) = stage.next_with(state, &under_way) else { return };
+        let mut due = match self.due_in_round(started.stage) {
+            Some(round) => round.to_vec(),
+            None => match stage.next_with(state, &under_way) {
+                Next::Play(due) => due,
+                Next::Bye(..) | Next::Over(_) => return,
+            },
+        };
         due.retain(|due| !under_way.contains(&due.at));
         let first = match &stage.format {
             // A bracket is played match by match.

@@ -5,6 +5,7 @@ mod ends;
 mod games;
 mod given;
 mod openings;
+mod round;
 mod stages;
 
 use std::cell::OnceCell;
@@ -24,6 +25,7 @@ use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::RoundGame;
 use crate::model::text::{escape, sha256};
 use openings::Openings;
+use round::RoundDue;
 
 /// The result of a verification.
 #[derive(Clone, Debug, Default)]
@@ -78,6 +80,7 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     let mut ledger = Ledger::of(config);
     let mut open = ToldGames::new();
     let (mut openings, mut together) = (Openings::default(), BTreeSet::new());
+    let mut round = RoundDue::default();
     let at_hand = TablesAtHand { config, opened: OnceCell::new() };
     let mut is_same_file = true;
     let lines_of_0_1 = journal::lines_of_0_1(&config.journal);
@@ -90,6 +93,7 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
             ledger: &ledger,
             openings: &mut openings,
             together: &mut together,
+            round: &mut round,
             tables: &at_hand,
             line,
             is_of_0_1: line <= lines_of_0_1,
@@ -101,6 +105,7 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
         }
         if is_same_file || matches!(record, JournalRecord::Header(_)) {
             check.record(&record, &mut open);
+            check.follow_round(&record);
         }
         if let JournalRecord::GameFinished(game) = &mut record
             && journal_games::opening(game.start.as_deref(), &game.moves).is_none()
@@ -110,15 +115,13 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
         }
         ledger.apply(record)
     })?;
-    if found.records == 0 {
-        found.wrong.push("it has no record, so nothing is known of the event".into());
-    }
     // Where no more than `admit-undecided` is other, the change is in the journal.
     let header = ledger.header.filter(|header| config.admits_otherwise(&header.settings));
     if header.is_some_and(|header| header.settings_sha256 != config.sha256) {
         found.wrong.push(format!("line 1: {OTHER_FILE}"));
     }
-    if let Some(torn) = torn {
+    // A first record that is torn is of an event that has not begun.
+    if let Some(torn) = torn.filter(|_| found.records > 0) {
         found.wrong.push(format!("line {}: it is torn; the next run cuts it off", torn.line));
     }
     Ok(found)
@@ -142,6 +145,8 @@ struct RecordCheck<'a> {
     openings: &'a mut Openings,
     /// The games of stages with a crash limit that a runner may have been given and that have not begun.
     together: &'a mut BTreeSet<(usize, RoundGame)>,
+    /// The round of a Swiss that is played.
+    round: &'a mut RoundDue,
     tables: &'a TablesAtHand<'a>,
     line: u64,
     /// True if gate4k 0.1 wrote the record.

@@ -6,7 +6,7 @@ use shakmaty::Color;
 
 use super::{File, Site, word};
 use crate::event::broadcast::BroadcastGame;
-use crate::event::journal::record::EngineKilled;
+use crate::event::journal::record::{Annulled, EngineKilled};
 use crate::model::game::crash::{CrashMove, GameCrash, shell_words};
 use crate::model::game::result::color_name;
 use crate::view::figures::numbered;
@@ -18,6 +18,14 @@ pub(crate) struct SiteCrash {
     pub(crate) name: String,
     /// Its files.
     pub(crate) files: Vec<(&'static str, String)>,
+    /// The engine.
+    pub(crate) engine: String,
+    /// The reason for its end.
+    pub(crate) why: String,
+    /// True if its game has ended.
+    pub(crate) is_over: bool,
+    /// What the organisers struck its game out for.
+    pub(crate) annulled: Option<Annulled>,
 }
 
 /// The crashes of a game; none of most.
@@ -26,6 +34,10 @@ pub(super) fn of_game(site: &Site<'_>, game: &BroadcastGame) -> Vec<SiteCrash> {
     let named = crashes.map(|(number, killed)| SiteCrash {
         name: name(game, number),
         files: crash(site, game, killed).files(),
+        engine: killed.entry.clone(),
+        why: killed.why.clone(),
+        is_over: !game.is_open(),
+        annulled: game.annulled.clone(),
     });
     named.collect()
 }
@@ -33,7 +45,7 @@ pub(super) fn of_game(site: &Site<'_>, game: &BroadcastGame) -> Vec<SiteCrash> {
 /// The files of a game's crashes: their places below the site's root, and their texts. None of a game without one.
 pub(super) fn files(site: &Site<'_>, game: &BroadcastGame) -> Vec<File> {
     let all = of_game(site, game).into_iter();
-    let files = all.flat_map(|SiteCrash { name, files }| {
+    let files = all.flat_map(|SiteCrash { name, files, .. }| {
         files.into_iter().map(move |(file, text)| (format!("crashes/{name}/{file}"), text))
     });
     files.collect()
@@ -47,17 +59,6 @@ fn folder(game: &BroadcastGame, number: usize) -> String {
 /// The folder's own name.
 fn name(game: &BroadcastGame, number: usize) -> String {
     format!("{}-{number}", game.key())
-}
-
-/// The folders of an event's crashes, with the engine and the reason.
-pub(super) fn folders(site: &Site<'_>) -> Vec<(String, String, String)> {
-    let games = site.broadcast.games.values();
-    let crashes = games.flat_map(|game| (1..).zip(&game.killed).map(move |one| (game, one)));
-    crashes
-        .map(|(game, (number, killed))| {
-            (folder(game, number), killed.entry.clone(), killed.why.clone())
-        })
-        .collect()
 }
 
 /// The names of a crash's files with their addresses.

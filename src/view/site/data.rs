@@ -70,8 +70,13 @@ impl Site<'_> {
             "under-way": under_way(self),
             "crashes": ledger.crashes(),
             "withdrawn": ledger.withdrawn,
-            "crash-folders": self.crash_folders().into_iter().map(|(folder, engine, why)| {
-                json!({ "folder": folder, "engine": engine, "why": why })
+            "crash-folders": self.crashes().into_iter().map(|crash| {
+                json!({
+                    "folder": format!("crashes/{}", crash.name),
+                    "engine": crash.engine,
+                    "why": crash.why,
+                    "annulled": crash.annulled.is_some(),
+                })
             }).collect::<Value>(),
             "interruptions": ledger.interruptions,
         })

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use maud::{Markup, html};
 
-use super::shell::{name, names, shell, stamp};
+use super::shell::{due_by, name, names, shell, stamp};
 use super::stage::{self, StagePhase};
 use super::{LEFT, Site, SiteKind, game, path, word};
 use crate::event::broadcast::{BroadcastGame, GameKey, GameState, Slot, timetable};
@@ -23,7 +23,7 @@ pub(super) fn page(site: &Site<'_>) -> String {
             h1 { (title) }
             p data-part="state" {
                 strong { (state(&site.broadcast.ledger)) @if site.is_left() { " " (LEFT) } }
-                " " (terms(site))
+                " " (terms(site)) (due_by(site))
             }
             nav aria-label="Stages" data-part="stages" {
                 @for (number, stage) in config.stages.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use maud::{Markup, html};
 use shakmaty::Color;
 
-use super::shell::{moment, names, shell, stamp};
+use super::shell::{due_by, moment, names, shell, stamp};
 use super::{LEFT, Site, SiteKind, crash, path, shell};
 use crate::event::broadcast::{BroadcastGame, Running, ShownMove};
 use crate::event::journal::record::JournalPly;
@@ -37,7 +37,7 @@ pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
         main {
             div data-part="game" { (view(site, game, "../", usize::MAX)) }
             p data-part="on" {
-                @if !game.is_open() {
+                @if game.is_open() { (due_by(site)) } @else {
                     a href="../index.html#now" { "On to the latest game" }
                 }
             }
@@ -45,7 +45,7 @@ pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
             p.take data-part="take" {
                 "To take home: "
                 a href={ "../" (path) ".json" } { "JSON" }
-                @if game.finished.is_some() {
+                @if !game.is_open() {
                     ", " a href={ "../" (path) ".pgn" } { "PGN" }
                 }
             }

@@ -14,13 +14,16 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Running};
 use crate::event::config::EventConfig;
 use crate::view::figures::word;
 use crate::view::screen::Runner;
 pub(crate) use crash::SiteCrash;
+
+/// The time, beyond what the clocks have, in which engines start and games end.
+const RESPITE: Duration = Duration::from_mins(1);
 
 /// The words where the runner has gone in the midst of an event.
 const LEFT: &str = "No runner is at work.";
@@ -76,6 +79,17 @@ impl Site<'_> {
         let ledger = &self.broadcast.ledger;
         let goes_on = !ledger.is_over() && ledger.paused.is_none() && !ledger.stages.is_empty();
         goes_on && self.runner == Runner::Away
+    }
+
+    /// The moment by which files that are replaced have changed again, if a runner is at work: a move of some game under way is due
+    /// before it. None where no game is under way, and of other pages, which say who plays.
+    fn due_by(&self) -> Option<SystemTime> {
+        let open = self.broadcast.under_way().filter(|_| self.kind == SiteKind::Mirrored);
+        let left = open.map(|game| {
+            let mover = game.turn_after(game.length()).fold_wb(0, 1);
+            Duration::from_micros(game.clocks[mover])
+        });
+        self.now.checked_add(left.min()? + self.config.margin + RESPITE)
     }
 
     /// The file that changes with nothing.
@@ -140,7 +154,7 @@ impl Site<'_> {
         files
     }
 
-    /// Every finished game as PGN, in the order of the schedule.
+    /// Every game that has ended as PGN, in the order of the schedule.
     pub(crate) fn all_games(&self) -> String {
         let games = self.broadcast.games.values();
         games.filter_map(|game| game.pgn(self.config, &self.broadcast.ledger)).collect()
@@ -151,15 +165,9 @@ impl Site<'_> {
         self.broadcast.live_pgn(self.config)
     }
 
-    /// The folders of crashes below the site's root, each with the engine and the reason.
-    pub(crate) fn crash_folders(&self) -> Vec<(String, String, String)> {
-        crash::folders(self)
-    }
-
-    /// The crashes in games that are over, each with the files of its folder.
+    /// The crashes, each with the files of its folder.
     pub(crate) fn crashes(&self) -> Vec<SiteCrash> {
-        let games = self.broadcast.games.values().filter(|game| !game.is_open());
-        games.flat_map(|game| crash::of_game(self, game)).collect()
+        self.broadcast.games.values().flat_map(|game| crash::of_game(self, game)).collect()
     }
 
     /// The page of the event.

@@ -82,6 +82,15 @@ pub(super) fn names(white: &str, black: &str) -> Markup {
     html! { (name(white)) " – " (name(black)) }
 }
 
+/// The words by which a reader knows that the runner has gone, on a page that is replaced as the event goes on; none on others.
+pub(super) fn due_by(site: &Site<'_>) -> Markup {
+    html! {
+        @if let Some(at) = site.due_by() {
+            " A move is due by " (moment(at)) "; if this page is the same after that, no runner is at work."
+        }
+    }
+}
+
 /// A moment, in UTC; the script writes it in the reader's own time.
 pub(super) fn moment(at: SystemTime) -> Markup {
     let text = humantime::format_rfc3339_seconds(at).to_string();

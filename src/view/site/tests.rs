@@ -456,6 +456,19 @@ fn clocks_stand_where_the_runner_has_gone() {
     }
 }
 
+/// A directory that is published is not told when its runner ends. White has 7.75 seconds, and a minute is for all else.
+#[test]
+fn a_page_that_is_replaced_says_when_it_is_replaced_at_the_latest() {
+    let (_dir, config) = config();
+    let told = "A move is due by <time datetime=\"2027-01-15T08:01:07Z\">2027-01-15 08:01:07 UTC</time>; \
+                if this page is the same after that, no runner is at work.";
+    for name in ["index.html", "games/1-1.1.html"] {
+        let has = |kind, records| file(&config, &played(records), kind, name).contains(told);
+        assert!(has(SiteKind::Mirrored, 4), "{name}");
+        assert!(!has(SiteKind::Mirrored, 6) && !has(SiteKind::Served, 4), "{name}");
+    }
+}
+
 /// As in a file of games, of which there are no receipts and no records of crashes.
 #[test]
 fn a_recorded_event_tells_its_crashes_by_the_ends_of_games() {

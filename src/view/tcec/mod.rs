@@ -156,7 +156,8 @@ impl Tcec<'_> {
         let games = games.filter(|game| game.started.stage == stage);
         let crashes = games.flat_map(|game| {
             let number = numbers.get(&game.key()).copied();
-            let result = game.finished.as_ref().map_or("*", |finished| &finished.result);
+            let counted = game.finished.as_ref().filter(|_| game.annulled.is_none());
+            let result = counted.map_or("*", |finished| &finished.result);
             let decision = decision(game);
             game.killed.iter().map(move |killed| {
                 json!({

@@ -452,6 +452,47 @@ fn an_update_is_of_an_engine_of_the_next_stage_between_stages() {
     );
 }
 
+/// With an odd number of engines, so that each round has its bye.
+fn a_round_of_a_swiss_is_played_as_it_is_paired_and_in_its_order() {
+    for format in [
+        "swiss = { rounds = 3, pairing = \"monrad\", games = 2 }",
+        "swiss = { rounds = 3, pairing = \"dutch\" }",
+    ] {
+        let event = event_of(5, "", &stage("Swiss", format, "ties = \"swiss\""));
+        let text = std::fs::read_to_string(event.path("event.toml")).unwrap();
+        event.write("event.toml", &text.replacen("concurrency = 2\n", "", 1));
+        event.finish();
+        let right = records(&event);
+        let begins = |number: usize| {
+            let is_game = |record: &Value| record.get("game-started").is_some();
+            let games = right.iter().enumerate().filter(|(_, record)| is_game(record));
+            games.map(|(at, _)| at).nth(number).unwrap()
+        };
+        // The first two games of the second round stand one behind the other.
+        let games = right.iter().filter(|record| record["game-started"]["round"] == 1).count();
+        let [second, next, rest] = [games, games + 1, games + 2].map(begins);
+        let [first, after] = [0, 1].map(begins);
+        found(
+            &event,
+            &right,
+            &[
+                (&|records| records[second..rest].rotate_left(next - second), "which is due first"),
+                (
+                    &|records| drop(records.drain(first..after)),
+                    "is not the game that the schedule has there",
+                ),
+                (
+                    &|records| {
+                        let bye = records.iter_mut().rfind(|record| record.get("bye").is_some());
+                        bye.unwrap()["bye"]["engine"] = json!("E1");
+                    },
+                    "E1 has a bye in round 3 that was not due",
+                ),
+            ],
+        );
+    }
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow games_that_are_not_due_and_stages_that_were_left_out_are_found,
@@ -463,5 +504,6 @@ pub(crate) fn tests() -> Vec<Test> {
         slow the_openings_of_a_tie_that_is_played_on_are_those_of_the_book,
         slow places_that_are_shared_and_ties_that_are_decided_are_compared,
         slow an_update_is_of_an_engine_of_the_next_stage_between_stages,
+        slow a_round_of_a_swiss_is_played_as_it_is_paired_and_in_its_order,
     ]
 }

@@ -24,7 +24,9 @@ mod ratings;
 mod rules;
 mod sealed;
 mod starts;
+mod struck_out;
 pub(crate) mod table;
+mod tcec_files;
 mod trouble;
 mod visitors;
 mod watched;
@@ -53,6 +55,8 @@ pub(crate) fn tests() -> Vec<Test> {
         sealed::tests,
         ratings::tests,
         starts::tests,
+        struck_out::tests,
+        tcec_files::tests,
         other_formats::tests,
         other_trouble::tests,
         pages::tests,

@@ -76,7 +76,7 @@ fn a_journal_made_anew_has_another_sum_and_breaks_its_seal() {
     let public = pair.pk.to_base64();
     let verify = ["event", "verify", "--public-key", &public];
     let (code, told) = event.ask(&verify);
-    assert!(code == 1 && told.contains("cannot read the seal"), "{code} {told}");
+    assert!(code == 1 && told.contains("there is no seal event.journal.seal"), "{code} {told}");
 
     let (code, told) = event.ask(&["event", "seal", "--sign-key", "key"]);
     assert!(code == 0 && told.contains(&before), "{code} {told}");
@@ -119,11 +119,52 @@ fn a_journal_made_anew_has_another_sum_and_breaks_its_seal() {
     let (code, told) = event.ask(&["event", "verify", "--public-key", &other]);
     assert_eq!(code, 1, "{told}");
 
-    // With neither records nor a seal there is nothing that could be right.
+    // One that was emptied is a fault as long as there is the seal.
     fs::write(&journal, "").unwrap();
-    fs::remove_file(event.path("event.journal.seal")).unwrap();
-    let (code, told) = event.ask(&verify[..2]);
-    assert!(code == 1 && told.contains("it has no record"), "{code} {told}");
+    for words in [&verify[..2], &verify] {
+        let (code, told) = event.ask(words);
+        assert!(code == 1 && told.contains("3 records were sealed"), "{code} {told}");
+    }
+}
+
+/// Before its first record an event has not begun, which is no fault of its journal: every command says so in the same words.
+fn a_journal_without_a_record_is_of_an_event_that_has_not_begun() {
+    let event = frozen();
+    let journal = event.path("event.journal");
+    let first = fs::read(&journal).unwrap()[..20].to_vec();
+    let commands: [&[&str]; 11] = [
+        &["status"],
+        &["status", "--format", "json"],
+        &["verify"],
+        &["pause"],
+        &["export", "pgn"],
+        &["export", "json"],
+        &["export", "html"],
+        &["export", "site", "site"],
+        &["export", "settings"],
+        &["annul", "1.1", "--reason", "x"],
+        &["decide", "--order", "A,B", "--reason", "x"],
+    ];
+    for (text, why) in [
+        (Some(&b""[..]), "its journal event.journal holds no record; `gate4k event run "),
+        (Some(&first[..]), "its journal event.journal holds no record; `gate4k event run "),
+        (None, "there is no journal event.journal; `gate4k event run "),
+    ] {
+        match text {
+            Some(text) => fs::write(&journal, text).unwrap(),
+            None => fs::remove_file(&journal).unwrap(),
+        }
+        for words in commands {
+            let (code, told) = event.ask(&[&["event"][..], words].concat());
+            let begins = format!("the event has not begun: {why}event.toml` begins it");
+            assert!(code == 3 && told.contains(&begins), "{words:?}: {code} {told}");
+            assert!(!told.contains("wrong") && !event.path("site").exists(), "{told}");
+        }
+        if text.is_none_or(<[u8]>::is_empty) {
+            let (code, told) = event.ask(&["event", "repair"]);
+            assert!(code == 3 && told.contains(why), "{code} {told}");
+        }
+    }
 }
 
 fn a_journal_that_is_no_file_ends_at_once() {
@@ -141,6 +182,7 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         quick an_edited_or_spliced_journal_is_damaged,
         quick a_journal_made_anew_has_another_sum_and_breaks_its_seal,
+        quick a_journal_without_a_record_is_of_an_event_that_has_not_begun,
         quick a_journal_that_is_no_file_ends_at_once,
     ]
 }

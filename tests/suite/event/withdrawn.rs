@@ -104,12 +104,14 @@ fn a_round_robin_goes_on_without_the_best_and_so_does_the_final() {
     assert_eq!(order(&event, 0), ["E2", "E3", "E4", "E1"]);
     assert_eq!(order(&event, 1), ["E2", "E3"]);
     assert_eq!(games_of(&event, 0, "E1"), before);
-    // The games that it played are there, with their results.
+    // The games that it played are there with their results, and those that were broken off without one.
     let (_, pgn) = event.ask(&["event", "export", "pgn"]);
-    assert_eq!(
-        pgn.matches("[White \"E1\"]").count() + pgn.matches("[Black \"E1\"]").count(),
-        before
-    );
+    let is_own = |game: &&str| game.contains("[White \"E1\"]") || game.contains("[Black \"E1\"]");
+    let own = pgn.split("[Event ").filter(is_own);
+    let (broken, ended): (Vec<&str>, Vec<&str>) =
+        own.partition(|game| game.contains("[Result \"*\"]"));
+    let broken_off = event.records("withdrawn")[0]["broken-off"].as_array().unwrap().len();
+    assert_eq!((ended.len(), broken.len()), (before, broken_off));
 
     // Between the stages its seat is the next one's.
     cut_at(&event, &whole, line(&whole, "stage-started", "Final"));
