@@ -34,11 +34,7 @@ fn judge(evidence: &Evidence) -> Finding {
     if evidence.runs.iter().all(|run| run.launch_failure.is_some()) {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let ended: Vec<&Run> = runs::gate_runs(evidence)
-        .filter(|run| runs::was_told_to_quit(run))
-        .chain(evidence.of(Purpose::OtherGo).filter(|run| runs::ended_after_other_go(run)))
-        .filter(|run| is_final(run))
-        .collect();
+    let ended: Vec<&Run> = runs::ended_as_asked(evidence).filter(|run| is_final(run)).collect();
     let left: Vec<(&Run, &LeftFile)> = ended.iter().flat_map(|run| own(run)).collect();
     let other: Vec<(&Run, &LeftFile)> = evidence
         .runs

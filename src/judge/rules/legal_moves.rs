@@ -314,9 +314,7 @@ fn died(dead: &[SearchInRun], first: SearchInRun) -> Finding {
     )
     .detail(format!("no answer in {}, though it answered others", counted(dead.len(), "search")))
     .details(place(&first))
-    .details(runs::crashes(first.run))
-    .details(runs::stderr(first.run))
-    .details(runs::conversation(first.run, first.index))
+    .details(runs::account(first.run, first.index))
     .help(help)
 }
 

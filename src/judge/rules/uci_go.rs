@@ -67,9 +67,7 @@ fn judge(evidence: &Evidence) -> Finding {
     );
     let finding = Finding::fail(RULE, summary)
         .detail(format!("position: {}", go.fen))
-        .details(runs::crashes(run))
-        .details(runs::stderr(run))
-        .details(runs::conversation(run, index))
+        .details(runs::account(run, index))
         .with("ask", ask)
         .with("commands", runs::commands_upto(run, index))
         .help(if resigns {

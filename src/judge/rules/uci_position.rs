@@ -189,9 +189,7 @@ fn accuse<'a>(
     help: &'static str,
 ) -> Fault<'a> {
     let finding = Finding::fail(RULE, summary)
-        .details(runs::crashes(run))
-        .details(runs::stderr(run))
-        .details(runs::conversation(run, index))
+        .details(runs::account(run, index))
         .with("commands", runs::commands_upto(run, index))
         .help(help);
     (run, finding)

@@ -23,11 +23,7 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 /// Judges every `quit` that was sent to a run that counts.
 fn judge(evidence: &Evidence) -> Finding {
     let limit = evidence.limits.quit;
-    let asked: Vec<(&Run, usize, &Ask)> = runs::gate_runs(evidence)
-        .filter(|run| run.uciok.is_some())
-        .flat_map(|run| runs::asked(run).map(move |(index, ask)| (run, index, ask)))
-        .filter(|(_, _, ask)| ask.question == Question::Quit)
-        .collect();
+    let asked = runs::all_asked(evidence, &Question::Quit);
     if asked.is_empty() {
         return never_asked(evidence);
     }
