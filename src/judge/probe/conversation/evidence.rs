@@ -14,7 +14,7 @@ use crate::model::evidence::{
     Answer, Ask, DeclaredOption, EndHow, ExitHow, GoQuestion, LeftProcess, Limits, Purpose,
     Question, Refusal, Resource, Run, Shell,
 };
-use crate::model::text::escape;
+use crate::model::text::{escape, lines_of};
 use crate::model::transcript::Transcript;
 use crate::model::units::Bytes;
 use crate::sandbox::plan::Confined;
@@ -467,8 +467,7 @@ impl Inner {
             self.run.strained = false;
         }
         let tail = self.wire.stderr_tail();
-        let tail = tail.strip_suffix(b"\n").unwrap_or(tail);
-        let lines = tail.split(|byte| *byte == b'\n').filter(|_| !tail.is_empty());
+        let lines = lines_of(tail).filter(|_| !tail.is_empty());
         Run {
             launch_failure: traces.launch_failure,
             execs: traces.execs,
