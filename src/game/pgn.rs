@@ -12,6 +12,7 @@ use crate::game::movetext::{self, Comment};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
+use crate::model::units::hours_minutes_seconds;
 
 /// The header of a game, besides what its record knows.
 #[derive(Clone, Debug)]
@@ -63,8 +64,7 @@ pub(crate) fn write(
 
 fn write_tags(out: &mut String, header: &PgnHeader, record: &GameRecord) -> fmt::Result {
     let ended = header.started + header.lasted;
-    let seconds = header.lasted.as_secs();
-    let lasted = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let lasted = hours_minutes_seconds(header.lasted);
     let plies = record.opening.moves().len() + record.plies.len();
     let mut tag = |name: &str, value: &str| writeln!(out, "[{name} \"{}\"]", Quoted(value));
     tag("Event", &header.event)?;
