@@ -128,14 +128,18 @@ pub struct Layer {
     pub reason: String,
 }
 
-/// The layers of `required` that `layers` do not hold whole, each in words (`net is absent: …`).
-pub(crate) fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
-    let words = |name: &LayerName| match layers.iter().find(|layer| layer.name == *name) {
+/// The gap of a layer in words (`net is absent: …`), none where `layers` hold it whole.
+pub(crate) fn gap(name: LayerName, layers: &[Layer]) -> Option<String> {
+    match layers.iter().find(|layer| layer.name == name) {
         Some(layer) if layer.state == LayerState::Enforced => None,
         Some(layer) => Some(format!("{} is {}: {}", name.word(), layer.state.word(), layer.reason)),
         None => Some(format!("{} was not reported", name.word())),
-    };
-    required.iter().filter_map(words).collect()
+    }
+}
+
+/// The gaps of the layers of `required`, each in words.
+pub(crate) fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
+    required.iter().filter_map(|name| gap(*name, layers)).collect()
 }
 
 #[cfg(test)]

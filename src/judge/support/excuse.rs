@@ -6,7 +6,7 @@ use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Answer, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
 };
-use crate::model::layer_status::{Layer, LayerName, LayerState};
+use crate::model::layer_status::{LayerName, gap};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status};
 use crate::model::words;
@@ -68,16 +68,7 @@ pub(crate) fn leaning_on(mut finding: Finding, host: &HostFacts, layers: &[Layer
 /// The mandatory layers that are not whole, each in words. One that is not even reported is a gap, too.
 pub(super) fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
     let mandatory = LayerName::ALL.into_iter().filter(|name| name.is_mandatory());
-    mandatory.filter_map(|name| {
-        let words = |layer: &Layer| match layer.state {
-            LayerState::Enforced => None,
-            state => Some(format!("{} is {}: {}", name.word(), state.word(), layer.reason)),
-        };
-        match host.layers.iter().find(|layer| layer.name == name) {
-            Some(layer) => words(layer).map(|words| (name, words)),
-            None => Some((name, format!("{} was not reported", name.word()))),
-        }
-    })
+    mandatory.filter_map(|name| Some((name, gap(name, &host.layers)?)))
 }
 
 /// The kernel refused the run memory, threads or an instruction (docs/decisions/011), or the sandbox a call that no rule forbids.
@@ -325,7 +316,9 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::Build;
+    use crate::model::layer_status::LayerState;
     use crate::model::evidence::{Denial, Purpose, Resource};
+    use crate::model::layer_status::LayerState;
     use crate::model::rule::RuleId;
 
     #[test]
