@@ -151,7 +151,7 @@ impl EntryFiles {
 
     /// Looks up an absolute path as a thread of the entry would.
     pub(in crate::sandbox) fn find(&self, tid: i32, asked: &Path) -> Option<FoundFile> {
-        self.find_and(tid, asked, OFlags::empty()).ok()
+        self.find_end(tid, asked, false).ok()
     }
 
     /// The same; of a link at its end the link itself, where that is wanted.
@@ -164,10 +164,7 @@ impl EntryFiles {
         asked: &Path,
         link: bool,
     ) -> io::Result<FoundFile> {
-        self.find_and(tid, asked, if link { OFlags::NOFOLLOW } else { OFlags::empty() })
-    }
-
-    fn find_and(&self, tid: i32, asked: &Path, end: OFlags) -> io::Result<FoundFile> {
+        let end = if link { OFlags::NOFOLLOW } else { OFlags::empty() };
         let nothing = || io::Error::from_raw_os_error(libc::ENOENT);
         let file = match self.at_once(asked, end) {
             Ok(file) if !is_of_proc(&file) => file,
