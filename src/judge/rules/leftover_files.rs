@@ -207,7 +207,6 @@ fn json_of(left: &[(&Run, &LeftFile)]) -> Value {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::{EndHow, ProgramClass, Shell};
     use crate::model::verdict::Status;
 
@@ -233,7 +232,7 @@ mod tests {
     #[test]
     fn a_cleaner_that_the_entry_killed_is_told() {
         let mut run = testing::run(Purpose::Main)
-            .exec(Some(0), "sleep", ProgramClass::Tolerated)
+            .started(Some(0), "sleep", ProgramClass::Tolerated)
             .left("/tmp/tmp.a", None);
         assert!(judge(&testing::evidence_of([run.clone()])).help.contains("rm $T"));
         run.execs[1].exit = Some(ExitHow::Signal(9));

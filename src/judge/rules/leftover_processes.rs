@@ -120,7 +120,6 @@ fn other_ends(evidence: &Evidence) -> Option<(&Run, String)> {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::Resource;
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;

@@ -349,7 +349,7 @@ fn json_of(search: &SearchInRun) -> Value {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, illegal, ms};
+    use crate::judge::support::testing::{illegal, ms};
     use crate::model::evidence::{ExitHow, FatalSignal, MoveFault, Question, Resource};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;

@@ -176,7 +176,7 @@ fn no_answer(evidence: &Evidence) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, illegal};
+    use crate::judge::support::testing::illegal;
     use crate::model::evidence::{ExitHow, Resource};
     use crate::model::units::Bytes;
 

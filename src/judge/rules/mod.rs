@@ -173,7 +173,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::judge::support::testing::{self, Build, TestList};
+    use crate::judge::support::testing::{self, TestList};
     use crate::model::evidence::{ExitHow, Purpose};
     use crate::model::layer_status::LayerState;
     use crate::model::rule::{RULES, Rule};

@@ -136,7 +136,7 @@ fn bare_works(evidence: &Evidence) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, illegal};
+    use crate::judge::support::testing::illegal;
     use crate::model::evidence::{Question, Resource, Run};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;

@@ -245,7 +245,7 @@ fn never_right<'a, 'b>(listed: &'b [SearchInRun<'a>]) -> Option<&'b SearchInRun<
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, illegal, legal};
+    use crate::judge::support::testing::{illegal, legal};
     use crate::model::evidence::{ExitHow, Question};
     use crate::model::verdict::Status;
 

@@ -142,7 +142,7 @@ fn never_asked(evidence: &Evidence) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, ms};
+    use crate::judge::support::testing::ms;
     use crate::model::evidence::{EndHow, Purpose, RunEnding};
 
     fn deaf() -> Run {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_stub_that_waits_after_its_engine_is_told_so() {
-        let mut run = deaf().exec(Some(0), "a.out", ProgramClass::OwnProduct).exec(
+        let mut run = deaf().started(Some(0), "a.out", ProgramClass::OwnProduct).started(
             Some(0),
             "sleep",
             ProgramClass::Listed,

@@ -315,8 +315,6 @@ const LAZY_FROM: Bytes = Bytes(4 << 30);
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
-    use crate::model::layer_status::LayerState;
     use crate::model::evidence::{Denial, Purpose, Resource};
     use crate::model::layer_status::LayerState;
     use crate::model::rule::RuleId;
@@ -325,8 +323,8 @@ mod tests {
     fn a_refused_call_that_no_rule_forbids_leaves_a_failure_open() {
         let with = |by: Option<usize>, what: &str| {
             let mut run = testing::run(Purpose::Main)
-                .exec(Some(0), "cc", ProgramClass::Listed)
-                .exec(Some(0), "python3", ProgramClass::Listed);
+                .started(Some(0), "cc", ProgramClass::Listed)
+                .started(Some(0), "python3", ProgramClass::Listed);
             run.denials.push(Denial { by, what: what.into(), count: 1 });
             refusal(&run, &testing::host()).map(|excuse| excuse.why)
         };

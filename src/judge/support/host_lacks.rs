@@ -251,7 +251,6 @@ mod tests {
     use super::*;
     use crate::judge::support::excuse::excused;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::LaunchFailure;
     use crate::model::layer_status::Layer;
     use crate::model::rule::RuleId;
@@ -291,7 +290,7 @@ mod tests {
         let said = "x.h:39:1: error: inlining failed in call to ‘always_inline’ ‘_pext_u64’: target specific option mismatch";
         let run = |argument: &str| {
             let mut run = testing::run(Purpose::Main)
-                .exec(Some(0), "cc", crate::model::evidence::ProgramClass::Listed)
+                .started(Some(0), "cc", crate::model::evidence::ProgramClass::Listed)
                 .stderr(said);
             run.execs[1].argv.push(argument.into());
             run
@@ -309,7 +308,7 @@ mod tests {
         ];
         for line in said {
             let run = testing::run(Purpose::Main)
-                .exec(Some(0), "python3", ProgramClass::Listed)
+                .started(Some(0), "python3", ProgramClass::Listed)
                 .stderr(line);
             let finding = excused(Finding::fail(RuleId::Startup, "ended"), refused_limit(&run));
             assert_eq!(finding.status, Status::Undecided);
@@ -337,10 +336,11 @@ mod tests {
     fn a_part_of_python_is_missing_where_python_says_so() {
         let said = testing::run(Purpose::Main).stderr("No module named 'tkinter'");
         assert!(missing_part_of_python(&said).is_none(), "words alone");
-        let excuse = missing_part_of_python(&said.exec(Some(0), "python3", ProgramClass::Listed));
+        let excuse =
+            missing_part_of_python(&said.started(Some(0), "python3", ProgramClass::Listed));
         assert!(excuse.unwrap().help.contains("apt-get install python3-tk"));
         let other = testing::run(Purpose::Main).stderr("No module named 'torch'");
-        let other = other.exec(Some(0), "python3", ProgramClass::Listed);
+        let other = other.started(Some(0), "python3", ProgramClass::Listed);
         assert!(missing_part_of_python(&other).is_none());
     }
 
@@ -348,7 +348,7 @@ mod tests {
     fn a_library_is_missing_where_a_program_of_the_host_has_looked_for_it() {
         let excuses = |run: &Run| missing_library(run, &testing::TestList).is_some();
         let said = |line: &str| testing::run(Purpose::Main).stderr(line);
-        let listed = |run: Run, name: &str| run.exec(Some(0), name, ProgramClass::Listed);
+        let listed = |run: Run, name: &str| run.started(Some(0), name, ProgramClass::Listed);
         let looked = |path: &str| {
             let mut run = said(
                 "e: error while loading shared libraries: libm.so.6: cannot open shared object file",
@@ -362,7 +362,7 @@ mod tests {
         assert!(!excuses(&said(numpy)));
         assert!(!excuses(&listed(said(numpy), "perl")));
         assert!(excuses(&listed(said(numpy), "python3")));
-        let mut own = said(numpy).exec(Some(0), "python3", ProgramClass::OwnProduct);
+        let mut own = said(numpy).started(Some(0), "python3", ProgramClass::OwnProduct);
         assert!(!excuses(&own));
         // A script of the entry's own, read by the host's.
         own.execs[1].script = true;

@@ -429,11 +429,10 @@ pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
 
     #[test]
     fn lineage_goes_down_to_the_entry() {
-        let run = testing::run(Purpose::Main).exec(Some(0), "cc", ProgramClass::Listed).exec(
+        let run = testing::run(Purpose::Main).started(Some(0), "cc", ProgramClass::Listed).started(
             Some(1),
             "cc1",
             ProgramClass::Helper,
