@@ -274,7 +274,7 @@ impl MatchOutputs {
     }
 
     /// True once the file that ends the match is there.
-    pub(super) fn is_called_off(&self) -> bool {
+    fn is_called_off(&self) -> bool {
         self.until.as_ref().is_some_and(UntilFile::is_there)
     }
 

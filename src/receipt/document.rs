@@ -185,7 +185,7 @@ impl HostRecord {
     }
 
     /// True if another host is as good as the same; the facts that times depend on are never the same twice.
-    pub(crate) fn is_like(&self, other: &HostRecord) -> bool {
+    fn is_like(&self, other: &HostRecord) -> bool {
         self.kernel == other.kernel
             && self.processors == other.processors
             && self.memory == other.memory

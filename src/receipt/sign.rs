@@ -10,7 +10,7 @@ use crate::files::read;
 use crate::model::text::shown;
 
 /// Where the password of a key is taken from.
-pub(crate) const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
+const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
 
 /// The word for the key that signs.
 const SECRET: &str = "secret key";

@@ -20,7 +20,7 @@ use crate::model::units::whole_micros;
 pub(crate) const VERSION: u32 = 2;
 
 /// The longest part of an expected line that is told, in characters; the journal of an event keeps as much.
-pub(crate) const LONGEST_PV: usize = 400;
+const LONGEST_PV: usize = 400;
 
 /// One thing that happened.
 #[derive(Debug, Serialize)]

@@ -27,7 +27,7 @@ use crate::submission::{Mode, Submission};
 pub(crate) const READ_AT_MOST: Bytes = Bytes(16 << 20);
 
 /// The largest file that is hashed; a larger one is rejected by its size, and hashing it would take long.
-pub(crate) const HASH_AT_MOST: Bytes = Bytes(1 << 30);
+const HASH_AT_MOST: Bytes = Bytes(1 << 30);
 
 /// The most bytes of a configuration.
 const CONFIG_AT_MOST: Bytes = Bytes(1 << 20);

@@ -88,9 +88,7 @@ impl FileKind {
             FileKind::Unknown => "neither an executable nor text",
         }
     }
-}
 
-impl FileKind {
     /// The next step for a file that the event's machine cannot start.
     fn instead(self) -> &'static str {
         match self {

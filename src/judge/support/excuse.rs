@@ -14,7 +14,7 @@ use crate::model::words;
 /// A reason why a failure may be this host's and not the entry's.
 pub(crate) struct Excuse {
     /// True if the entry took more than the event allows: the failure stands, and this is why.
-    pub(crate) over_limit: bool,
+    over_limit: bool,
     /// In words, to stand after the failure's summary.
     pub(crate) why: String,
     /// The next step.

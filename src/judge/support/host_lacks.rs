@@ -17,7 +17,7 @@ use crate::policy::allowlist::AcceleratorPart;
 use crate::sandbox::plan::PSEUDO_TERMINAL;
 
 /// The run asked for a command of rule 7.5 that this host lacks.
-pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
+fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
     let named = complaints::not_found_names(&run.stderr_tail);
     let launch = run.launch_failure.as_ref().map(|failure| {
         failure
@@ -52,7 +52,7 @@ fn missing_version(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
 }
 
 /// The run asked for a library that is allowed, and this host does not have it (for this interpreter).
-pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
+fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     let (name, _) =
         complaints::missing_by_complainer(&run.stderr_tail).into_iter().find(|(name, by)| {
             matches!(policy.library(name), LibraryWord::Allowed(_)) && is_borne_out(run, name, *by)
@@ -158,7 +158,7 @@ fn no_accelerator(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<E
 /// A layer's gap that may itself have broken the entry: any mandatory one; limits that are too low;
 /// and without a mount namespace a fixed path below /tmp cannot be made private, so that writing
 /// there is refused.
-pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
+fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
     if let Some((_, words)) = gaps(host).next() {
         return Some(Excuse::of_host(
             format!("but on this host {words}"),

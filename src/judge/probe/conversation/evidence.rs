@@ -110,7 +110,7 @@ impl std::fmt::Debug for Inner {
 }
 
 /// A reply with its moment and its line.
-pub(super) type Heard = (Instant, Vec<u8>, Reply);
+type Heard = (Instant, Vec<u8>, Reply);
 
 /// The least time in which an opponent on a clock of the event has moved.
 const OPPONENT: Duration = Duration::from_millis(50);
@@ -252,7 +252,7 @@ impl Inner {
         }
     }
 
-    pub(super) fn learn_option(&mut self, option: &OptionLine) {
+    fn learn_option(&mut self, option: &OptionLine) {
         if self.run.options.len() >= MOST_OPTIONS {
             return;
         }
