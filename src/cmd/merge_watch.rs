@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 enum Standing {
     /// The missing games, in words, a line a shard; none where that could not be read just now.
     UnderWay(Vec<String>),
-    /// All of its games are there.
+    /// All games of the match are there.
     Played,
     /// Its test is decided, as the line says.
     Decided {

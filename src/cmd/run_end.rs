@@ -38,7 +38,7 @@ struct State {
     searches: usize,
     /// Something was asked.
     is_asked: bool,
-    /// It has answered something: it has come up.
+    /// The entry has answered something: it has come up.
     is_up: bool,
     /// Something was asked that UCI does not know.
     is_unknown: bool,
@@ -159,7 +159,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// How long it may be silent after this was said, in pieces.
+    /// The time that the entry may be silent after this was said, in pieces.
     fn patience(asked: &[&str], told: &[&str]) -> Option<Duration> {
         let conversation = Conversation::new();
         asked.iter().for_each(|piece| conversation.asked(piece.as_bytes()));

@@ -34,7 +34,7 @@ struct Stored {
     bytes: Bytes,
     /// A sum of its bytes, by which a visitor knows that it has them already.
     tag: String,
-    /// The same packed, once somebody has asked for it.
+    /// Its bytes packed, once a visitor has asked for them.
     packed: OnceLock<Bytes>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) const SUMMARY_LIMIT: usize = 1 << 20;
 /// The extent of what is told of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
-    /// All of it.
+    /// The whole report.
     Whole,
     /// Without the conversation.
     NoTranscript,

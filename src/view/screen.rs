@@ -58,7 +58,7 @@ pub(crate) enum Runner {
 }
 
 impl Screen<'_> {
-    /// All of it.
+    /// The lines of the whole screen.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = wrap(&self.headline(), self.width);
         let open: Vec<&BroadcastGame> = self.broadcast.under_way().collect();

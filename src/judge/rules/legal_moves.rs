@@ -53,7 +53,7 @@ struct Searches<'a> {
     /// The number of legal answers.
     legal: usize,
     illegal: Vec<SearchInRun<'a>>,
-    /// Those without an answer, but in the long game: the rule that asked for it tells of them.
+    /// Searches without an answer, those of the long game left out: the rule that asked for it tells of them.
     dead: Vec<SearchInRun<'a>>,
     /// A resignation (rule 2.1) is no illegal move, and shows no legal one.
     resigned: Vec<SearchInRun<'a>>,

@@ -68,7 +68,7 @@ struct Searches<'a> {
     bare: Vec<SearchInRun<'a>>,
     /// After a list of moves.
     listed: Vec<SearchInRun<'a>>,
-    /// Those of either form that the engine resigned in.
+    /// Searches of either form in which the engine resigned.
     resigned: Vec<SearchInRun<'a>>,
 }
 

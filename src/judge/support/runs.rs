@@ -313,7 +313,7 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
     }
 }
 
-/// What it said in quotes. A blank of typography looks like any other, so it is named.
+/// A line in quotes. A blank of typography looks like any other, so it is named.
 fn quoted(line: &str) -> String {
     match Typographic::first_in(line) {
         Some(sign) => format!("`{line}` (with {} in it)", sign.shown()),

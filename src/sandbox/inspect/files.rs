@@ -154,7 +154,7 @@ impl EntryFiles {
         self.find_end(tid, asked, false).ok()
     }
 
-    /// The same; of a link at its end the link itself, where that is wanted.
+    /// Looks up an absolute path as a thread of the entry would; of a link at its end the link itself, where `link` is true.
     ///
     /// # Errors
     /// As the kernel says it.

@@ -15,7 +15,7 @@ pub(crate) struct TimingFact {
     pub(crate) fix: Option<&'static str>,
 }
 
-/// All that this host tells of itself; what it does not tell is left out.
+/// The facts that this host tells of itself; others are left out.
 #[must_use]
 pub(crate) fn facts() -> Vec<TimingFact> {
     read(Path::new("/"))

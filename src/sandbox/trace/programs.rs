@@ -77,7 +77,7 @@ struct RunningProgram {
     hidden: bool,
     /// Device and inode of the entry's own product.
     product: Option<(u64, u64)>,
-    /// That file, where it is the first of these starts.
+    /// The product's file, at the first of its starts.
     file: Option<HeldFile>,
 }
 

@@ -344,7 +344,7 @@ fn incidents(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     }
 }
 
-/// The same as items of a list; `root` is the way to the site's root.
+/// Crashes and rulings as items of a list; `root` is the way to the site's root.
 pub(super) fn list(site: &Site<'_>, game: &BroadcastGame, root: &str) -> Markup {
     html! {
         @for (number, killed) in (1..).zip(&game.killed) {

@@ -175,7 +175,7 @@ impl Tcec<'_> {
     }
 }
 
-/// What became of a game in which an engine crashed.
+/// The decision on a game in which an engine crashed.
 fn decision(game: &BroadcastGame) -> &'static str {
     match (&game.annulled, &game.finished) {
         (Some(annulled), _) if annulled.then == AfterAnnulment::PlayedAgain => {
@@ -231,10 +231,10 @@ pub(crate) struct TcecFiles {
     pub(crate) archive: Archive,
 }
 
-/// What the archive has of each stage, by its number.
+/// The archive's part of each stage, by the stage's number.
 pub(crate) type Archive = BTreeMap<usize, ArchivedStage>;
 
-/// What the archive has of a stage.
+/// The archive's part of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArchivedStage {
     /// The beginning of its files' names.

@@ -23,9 +23,9 @@ use crate::sandbox::plan::Confined;
 pub(super) const LINE: usize = 300;
 /// Options kept of one engine.
 const MOST_OPTIONS: usize = 200;
-/// Output is closed: so long the process may take to be seen ending.
+/// The longest time from the end of its output until a process is seen ending.
 pub(super) const DYING: Duration = Duration::from_millis(300);
-/// That no process is left is known so long after the first one was seen ending, at most.
+/// The longest time from the end of the first process until it is known that no process is left.
 const AT_ONCE: Duration = Duration::from_millis(50);
 
 /// Writes down both directions of a conversation.
@@ -85,7 +85,7 @@ pub(super) struct Inner {
     pub(super) book_is_off: bool,
     /// True if the lines of a question are one write, as in a match.
     pub(super) in_one_write: bool,
-    /// What sets options before the next question, a line each.
+    /// The lines that set options before the next question.
     pub(super) set: Option<String>,
     pub(super) infos: u32,
     pub(super) other: Option<String>,
