@@ -11,7 +11,8 @@ use crate::sandbox::fs::landlock::Grants;
 const IOCTL_ABI: i32 = 5;
 
 /// A kind of accelerator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum DeviceClass {
     /// NVIDIA's driver: `/dev/nvidia*`.
     Nvidia,
