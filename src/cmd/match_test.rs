@@ -37,7 +37,7 @@ pub(super) struct OrderedTest {
 }
 
 impl OrderedTest {
-    /// One that has seen no game. `score` is an empty one of the match; `paired` is true if pairs of games are counted.
+    /// A test that has seen no game. `score` is an empty one of the match; `paired` is true if pairs of games are counted.
     pub(super) fn new(test: Test, score: MatchScore, paired: bool) -> OrderedTest {
         OrderedTest { sprt: sprt(test), paired, order: InOrder::default(), score, decided: None }
     }

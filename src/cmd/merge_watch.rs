@@ -76,7 +76,7 @@ pub(super) fn ended(args: &MergeArgs, file: &Path) -> anyhow::Result<MergeArgs> 
 struct Waiting {
     /// Each line of what is missing, and when it was seen first.
     since: BTreeMap<String, Duration>,
-    /// When it may be told again; none before the first look.
+    /// The moment from which it may be told again; none before the first look.
     next: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! One thin file a subcommand: they wire rooms together and decide nothing.
+//! One thin file a subcommand: they connect modules and decide nothing.
 
 mod check;
 mod check_shard;
@@ -245,13 +245,13 @@ fn with_causes(error: &anyhow::Error) -> String {
     line
 }
 
-/// Something to know on standard error, which changes no outcome.
+/// Tells something to know on standard error; it changes no outcome.
 fn note(message: &str) {
     let bold = anstyle::Style::new().bold();
     say(&format!("{bold}note:{bold:#} {message}"));
 }
 
-/// Something odd on standard error, which changes no outcome.
+/// Warns of something odd on standard error; it changes no outcome.
 fn warn(message: &str) {
     let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
     say(&format!("{yellow}warning:{yellow:#} {}", without_numbers(message)));

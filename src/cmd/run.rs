@@ -123,7 +123,7 @@ fn launch(args: &RunArgs) -> Result<(LaunchedEntry, Judge), CheckError> {
     Ok((judge.launch(&args.entry)?, judge))
 }
 
-/// As shells do: 127 for what is not there, 126 for what cannot be executed.
+/// The exit code of shells: 127 for a program that is not there, 126 for one that cannot be executed.
 fn not_started(failure: &LaunchFailure) -> Exit {
     tell(&format!("the entry could not be started: {}", failure.what));
     Exit::Entry(if failure.errno == Errno::ENOENT as i32 { 127 } else { 126 })
@@ -157,7 +157,7 @@ fn let_go() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One line on standard error, before or after what the entry writes there.
+/// Writes a line on standard error, before or after what the entry writes there.
 fn say(line: &str) {
     use std::io::Write;
     let _ = writeln!(io::stderr(), "gate4k: {}", escape(line.as_bytes(), 500));

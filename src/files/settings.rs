@@ -28,7 +28,7 @@ pub enum SettingsError {
         /// The file.
         path: PathBuf,
     },
-    /// Something in it is wrong.
+    /// The file has a mistake.
     #[error(transparent)]
     Wrong(Misplaced),
 }

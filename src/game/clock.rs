@@ -180,7 +180,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// As in the PGN tag `TimeControl`; what is printed reads back as the same.
+/// The form of the PGN tag `TimeControl`; what is printed reads back as the same.
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

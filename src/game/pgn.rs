@@ -19,7 +19,7 @@ use crate::model::units::hours_minutes_seconds;
 pub(crate) struct PgnHeader {
     /// The event's name.
     pub event: String,
-    /// Where it is played.
+    /// The place at which it is played.
     pub(crate) site: String,
     /// Round and game as the event counts them.
     pub(crate) round: String,
@@ -31,7 +31,7 @@ pub(crate) struct PgnHeader {
     pub(crate) options: ByColor<String>,
     /// Their time controls.
     pub(crate) controls: ByColor<TimeControl>,
-    /// When the game began.
+    /// The moment at which the game began.
     pub(crate) started: SystemTime,
     /// The time that it took.
     pub(crate) lasted: Duration,
@@ -139,7 +139,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// One line for the log: `1-0 {White mates}`.
+/// A game's end in a line: `1-0 {White mates}`.
 pub(crate) fn summary(ending: &GameEnding) -> String {
     let result: GameResult = ending.result;
     format!("{result} {{{}}}", Comment(&ending.details()))

@@ -9,7 +9,7 @@ use minisign::{PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
 use crate::files::read;
 use crate::model::text::shown;
 
-/// Where the password of a key is taken from.
+/// The environment variable with the password of a key.
 const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
 
 /// The word for the key that signs.

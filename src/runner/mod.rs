@@ -47,7 +47,7 @@ const MOVES_AHEAD: usize = 512;
 /// to leave it a move while it sleeps, less than one.
 const GATHERING_TIME: Duration = Duration::from_millis(2);
 
-/// Something that the listener of a match is told.
+/// A message to the listener of a match.
 pub(crate) enum HeardOfMatch {
     /// An event.
     Event(Event),

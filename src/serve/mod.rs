@@ -65,7 +65,7 @@ struct Version {
 /// A change, as visitors are told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeNotice {
-    /// None: they are told at the next change.
+    /// No visitor is told now: they are told at the next change.
     None,
     /// A move was made.
     Live,

@@ -208,7 +208,7 @@ const ONE_FILE: &str =
 /// The number of things beside an entry that are named.
 const NAMED: usize = 8;
 
-/// One thing in a directory.
+/// An item of a directory.
 struct Item {
     path: PathBuf,
     metadata: Metadata,

@@ -209,7 +209,7 @@ fn fold_facts(page: &mut String, report: &EntryReport) {
     page.push_str("\n</details>\n");
 }
 
-/// Something that remained, in a line.
+/// A leftover in a line.
 pub(super) fn left(leftover: &Leftover) -> String {
     match leftover {
         Leftover::File(file) => {

@@ -53,7 +53,7 @@ pub(crate) struct Screen<'a> {
 pub(crate) enum Runner {
     /// The runner is at work.
     AtWork,
-    /// None is: the clocks stand.
+    /// No runner is at work: the clocks stand.
     Away,
 }
 

@@ -197,7 +197,7 @@ fn longest(run: &Run) -> Vec<(usize, Option<Duration>)> {
     ran
 }
 
-/// Where the time went, for people.
+/// The parts of the start's time, for people.
 fn where_time_went(run: &Run) -> Vec<String> {
     longest(run)
         .into_iter()

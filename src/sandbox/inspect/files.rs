@@ -197,7 +197,7 @@ impl EntryFiles {
     /// Follows a path one name after the other, as the kernel does for this thread: wherever on the way it comes to a link of a process
     /// (`/proc/self/fd/3`, `/proc/self/root`), it goes on from what that process has there.
     fn name_by_name(&self, tid: i32, asked: &Path, end: OFlags) -> io::Result<File> {
-        /// As many as the kernel follows.
+        /// The most links that are followed in one path, as by the kernel.
         const LINKS: usize = 40;
         let open = |at: &File, name: &OsStr, flags| {
             let flags = OFlags::PATH | OFlags::CLOEXEC | flags;

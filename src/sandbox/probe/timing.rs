@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-/// One matter that times depend on.
+/// A fact that times depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimingFact {
     /// Its name.

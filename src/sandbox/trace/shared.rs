@@ -49,7 +49,7 @@ struct SharedState {
     entry: Option<i32>,
     first: Option<ExitHow>,
     empty: bool,
-    /// When a process was last born or seen ending.
+    /// The moment at which a process was last born or seen ending.
     changed: Option<Instant>,
     /// The memory that was in use when that was too much, and the process with most of it.
     over: Option<(Bytes, i32)>,

@@ -48,7 +48,7 @@ pub(in crate::sandbox) struct Tracer<'a> {
     /// Names looked for, where, and who looked.
     pub(super) looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
     pub(super) found: HashSet<String>,
-    /// Where a program that was started again was first written down.
+    /// The first record of each program, for those that are started again.
     pub(super) programs: HashMap<ExecIdentity, usize>,
     /// Products of the entry's own whose file is held to be summed up at the end.
     pub(super) products: HashSet<(u64, u64)>,
@@ -197,7 +197,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Something happened for which there is no room, or that could not be seen: the record is not whole.
+    /// Notes that something happened for which there is no room, or that could not be seen: the record is not whole.
     pub(super) fn unrecorded(&mut self, record: RecordPart) {
         let refusal = Refusal { by: None, what: Resource::Unrecorded(record) };
         if !self.raw.refusals.contains(&refusal) {

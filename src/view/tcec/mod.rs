@@ -206,7 +206,7 @@ fn abbreviation(titles: &[String], stage: usize) -> String {
 pub(crate) enum ChangedGames<'a> {
     /// All games.
     All,
-    /// None: nothing but moves of games under way has changed.
+    /// No table: nothing but moves of games under way has changed.
     Moves,
     /// The games with these keys.
     These(&'a BTreeSet<GameKey>),
@@ -227,7 +227,7 @@ impl ChangedGames<'_> {
 pub(crate) struct TcecFiles {
     /// The files.
     pub(crate) files: Vec<File>,
-    /// These stages.
+    /// The stages that the archive has now.
     pub(crate) archive: Archive,
 }
 
