@@ -72,12 +72,10 @@ pub(crate) struct Config {
     #[serde(serialize_with = "as_words")]
     pub(crate) match_limit: Duration,
     /// Layers of the sandbox without which nothing is run.
-    #[serde(serialize_with = "layer_words")]
     pub(crate) require: Vec<LayerName>,
     /// True if mappings of 4 GiB or more reserve no memory.
     pub(crate) lazy_memory: bool,
     /// Accelerators that are opened to entries.
-    #[serde(serialize_with = "device_words")]
     pub(crate) devices: Vec<DeviceClass>,
     /// The organisers' waivers (rule 7.8).
     #[serde(rename = "waiver", skip_serializing_if = "Vec::is_empty")]
@@ -297,14 +295,6 @@ fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Erro
 
 fn as_words<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&humantime::format_duration(*time))
-}
-
-fn layer_words<S: Serializer>(layers: &[LayerName], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(layers.iter().map(|layer| layer.word()))
-}
-
-fn device_words<S: Serializer>(devices: &[DeviceClass], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(devices.iter().map(|class| class.word()))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(crate) const SCHEMA: &str = "gate4k/doctor/1";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum HostState {
-    /// As it should be.
+    /// The matter is as it should be.
     Pass,
     /// Entries can be judged, some of them only in part.
     Caution,

@@ -27,7 +27,7 @@ use crate::model::verdict::Verdict;
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// No result is larger.
 const LARGEST: u64 = 64 << 20;
-/// Where results lie below the cache directory.
+/// The folder of results below the cache directory.
 const BELOW: &str = "gate4k/check-2";
 /// The key's file.
 const KEY: &str = "key";
@@ -56,7 +56,7 @@ impl ResultCache {
         ResultCache::within(top.as_deref())
     }
 
-    /// None at all.
+    /// A cache that holds nothing and keeps nothing.
     pub(crate) fn none() -> ResultCache {
         ResultCache { folder: None }
     }

@@ -52,7 +52,7 @@ pub enum ChangedError {
     Elsewhere {
         /// The path.
         path: PathBuf,
-        /// Where gate4k was started.
+        /// The folder that gate4k was started in.
         top: PathBuf,
     },
     /// A file of settings cannot be found by its links.
@@ -81,7 +81,7 @@ pub enum TargetSettings {
 /// A file of settings as the branch would have it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ProposedSettings {
-    /// As the target branch has it, or of no branch.
+    /// The text is as the target branch has it, or of no branch.
     AsBefore,
     /// There is none.
     Gone,
@@ -235,7 +235,7 @@ impl RepositoryChanges {
         }
     }
 
-    /// Where the link that the commit has at a path leads to.
+    /// The target of the link that the commit has at a path.
     fn link(&self, at: &Path) -> Result<Option<PathBuf>, GitError> {
         match self.tree.at(at) {
             Some(CommitNode::Link { sum }) => {
@@ -245,7 +245,7 @@ impl RepositoryChanges {
         }
     }
 
-    /// Where a path leads by links that the commit and the work tree have in common.
+    /// The path behind the links that the commit and the work tree have in common.
     fn agreed(&self, place: &Path) -> Result<PathBuf, TreeDiffers> {
         follow(place, |at| {
             let here = fs::read_link(self.repository.top().join(at)).ok();

@@ -87,7 +87,7 @@ pub enum GitError {
     },
 }
 
-/// Where a repository's files lie.
+/// The folders of a repository's files.
 struct FoundRepository {
     /// The directory that holds `.git`.
     top: PathBuf,

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::model::text::shown;
 
-/// As many links as the kernel follows in one path.
+/// The most links that are followed in one path, as by the kernel.
 const MOST_LINKS: usize = 40;
 
 /// The item that a commit has at a path.

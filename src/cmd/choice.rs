@@ -316,7 +316,7 @@ pub(super) fn nearest(here: &Path) -> anyhow::Result<Config> {
     })
 }
 
-/// As people would name it.
+/// A path as people would name it.
 fn relative(path: &Path, here: &Path) -> PathBuf {
     path.strip_prefix(here).map_or_else(|_| path.to_owned(), Path::to_owned)
 }

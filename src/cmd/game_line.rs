@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::text::escape;
 
-/// One game that has ended.
+/// Writes the line of a game that has ended.
 pub(super) fn people(
     game: usize,
     names: [&str; 2],

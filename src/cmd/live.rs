@@ -59,7 +59,7 @@ impl Live {
         }
     }
 
-    /// The same on standard output, for lines that are all that is asked for.
+    /// Lines on standard output, where they are all that is asked for.
     pub(super) fn on_output() -> Live {
         Live {
             to: TerminalStream::Output,

@@ -34,9 +34,9 @@ struct BoardGame {
     head: String,
     names: ByColor<String>,
     position: Chess,
-    /// None where there is no clock.
+    /// The clocks; none where there is no clock.
     clocks: ByColor<Option<Duration>>,
-    /// When the clock of the side that is to move began to run.
+    /// The moment at which the clock of the side to move began to run.
     since: Instant,
     moves: Vec<MoveOnScreen>,
     searches: ByColor<Option<JournalPly>>,

@@ -274,7 +274,7 @@ impl MatchOutputs {
     }
 
     /// True once the file that ends the match is there.
-    pub(super) fn is_called_off(&self) -> bool {
+    fn is_called_off(&self) -> bool {
         self.until.as_ref().is_some_and(UntilFile::is_there)
     }
 
@@ -462,7 +462,7 @@ impl EventLines {
     }
 }
 
-/// One write for one thing, so that no reader and no crash sees half of it.
+/// Writes one thing in one write, so that no reader and no crash sees half of it.
 fn write_whole(path: &Path, file: &mut File, bytes: &[u8]) -> anyhow::Result<()> {
     file.write_all(bytes).with_context(|| cannot(path))
 }

@@ -131,7 +131,7 @@ impl KeptGames {
         self.shard == Shard::WHOLE
     }
 
-    /// Where its games begin among the cores: shards may well run beside each other on one machine.
+    /// The core of its first game: shards may well run beside each other on one machine.
     pub(super) fn first_core(&self, concurrency: usize) -> usize {
         (self.shard.index() - 1).saturating_mul(concurrency)
     }

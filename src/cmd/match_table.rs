@@ -33,7 +33,7 @@ impl MatchProgress {
         format!("{} of {}{left}", self.played, counted(self.total, "game"))
     }
 
-    /// As long as the games so far took, for each that is to come; none before the first.
+    /// The time that the games to come need, by the mean of those so far; none before the first.
     fn left(&self) -> Option<Duration> {
         let to_come = self.total.checked_sub(self.played)?;
         let played = (self.played > 0).then_some(self.played as f64)?;

@@ -21,7 +21,7 @@ pub(super) fn asked_test(asked: Option<Hypotheses>, scale: SprtScale) -> Option<
     asked.map(|asked| Test { elo0: asked.elo0, elo1: asked.elo1, normalized })
 }
 
-/// The same with its rates of errors.
+/// A test with its rates of errors.
 pub(super) fn sprt(test: Test) -> Sprt {
     let scale = if test.normalized { Scale::Normalized } else { Scale::Logistic };
     Sprt { elo0: test.elo0, elo1: test.elo1, alpha: ERRORS, beta: ERRORS, scale }
@@ -37,7 +37,7 @@ pub(super) struct OrderedTest {
 }
 
 impl OrderedTest {
-    /// One that has seen no game. `score` is an empty one of the match; `paired` is true if pairs of games are counted.
+    /// A test that has seen no game. `score` is an empty one of the match; `paired` is true if pairs of games are counted.
     pub(super) fn new(test: Test, score: MatchScore, paired: bool) -> OrderedTest {
         OrderedTest { sprt: sprt(test), paired, order: InOrder::default(), score, decided: None }
     }

@@ -28,9 +28,9 @@ enum UntilFileState {
     Nothing,
     /// A file that ends this match.
     Own,
-    /// One that does not say of which match it is.
+    /// A file that does not say of which match it is.
     Unmarked,
-    /// One of another match.
+    /// A file of another match.
     Other,
 }
 

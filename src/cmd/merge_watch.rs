@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 enum Standing {
     /// The missing games, in words, a line a shard; none where that could not be read just now.
     UnderWay(Vec<String>),
-    /// All of its games are there.
+    /// All games of the match are there.
     Played,
     /// Its test is decided, as the line says.
     Decided {
@@ -76,7 +76,7 @@ pub(super) fn ended(args: &MergeArgs, file: &Path) -> anyhow::Result<MergeArgs> 
 struct Waiting {
     /// Each line of what is missing, and when it was seen first.
     since: BTreeMap<String, Duration>,
-    /// When it may be told again; none before the first look.
+    /// The moment from which it may be told again; none before the first look.
     next: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! One thin file a subcommand: they wire rooms together and decide nothing.
+//! One thin file a subcommand: they connect modules and decide nothing.
 
 mod check;
 mod check_shard;
@@ -12,7 +12,6 @@ mod fastchess;
 mod game_line;
 mod games;
 mod guard;
-mod habits;
 mod live;
 mod log;
 mod match_;
@@ -29,6 +28,7 @@ mod merge;
 mod merge_check;
 mod merge_match;
 mod merge_watch;
+mod other_runners;
 mod output;
 mod pack;
 mod ratings;
@@ -81,7 +81,7 @@ pub fn main() -> ExitCode {
     if own.is_some_and(|name| name == "fastchess-ob") {
         words.insert(1, "fastchess".into());
     }
-    guard::guarded(|| match (tell_habit(&words), Cli::try_parse_from(words)) {
+    guard::guarded(|| match (tell_foreign_option(&words), Cli::try_parse_from(words)) {
         (Some(exit), _) => exit,
         (None, Ok(cli)) => run(cli),
         (None, Err(usage)) => tell_usage(&usage),
@@ -187,13 +187,13 @@ fn tell_usage(usage: &clap::Error) -> Exit {
     Exit::Success
 }
 
-/// Tells what a word of another runner is here, where a command line has one.
-fn tell_habit(words: &[OsString]) -> Option<Exit> {
-    tell(&habits::explained(words)?);
+/// Tells the words of gate4k for an option of another match runner, where a command line has one.
+fn tell_foreign_option(words: &[OsString]) -> Option<Exit> {
+    tell(&other_runners::explained(words)?);
     Some(Exit::Usage)
 }
 
-/// One error on standard error.
+/// Tells an error on standard error.
 fn tell(message: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     say(&format!("{red}error:{red:#} {}", without_numbers(message)));
@@ -245,13 +245,13 @@ fn with_causes(error: &anyhow::Error) -> String {
     line
 }
 
-/// Something to know on standard error, which changes no outcome.
+/// Tells something to know on standard error; it changes no outcome.
 fn note(message: &str) {
     let bold = anstyle::Style::new().bold();
     say(&format!("{bold}note:{bold:#} {message}"));
 }
 
-/// Something odd on standard error, which changes no outcome.
+/// Warns of something odd on standard error; it changes no outcome.
 fn warn(message: &str) {
     let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
     say(&format!("{yellow}warning:{yellow:#} {}", without_numbers(message)));

@@ -12,7 +12,7 @@ use super::entry_file;
 use super::reports::cannot;
 use super::tell;
 use super::watch::Watched;
-use super::worker_lines::{ProgressLook, WorkerLines};
+use super::worker_lines::WorkerLines;
 use crate::batch::pool::PoolWatch;
 use crate::cli::PackArgs;
 use crate::files::read;
@@ -207,8 +207,7 @@ fn prove(judge: &Judge, candidate: &Candidate, args: &PackArgs) -> anyhow::Resul
     let path = folder.path().join("engine");
     fs::write(&path, &candidate.bytes)?;
     fs::set_permissions(&path, Permissions::from_mode(0o755))?;
-    let look = if args.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
-    let lines = WorkerLines::new(look, 1, 1);
+    let lines = WorkerLines::of_one(args.quiet);
     let name = format!("{} bytes ({})", candidate.bytes.len(), candidate.how);
     let jobs = judge.settings().jobs;
     let step = |step: &str| lines.step(0, &args.source, &format!("{name}: {step}"));

@@ -1,4 +1,4 @@
-//! Where the receipt of a check goes, and that of one in parts.
+//! The files of a receipt, and the receipt of a check in parts.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::receipt::sign::{self, Signer};
 use crate::shard::check::EntryOutcome;
 use crate::shard::checked::Checked;
 
-/// Where a receipt goes.
+/// The file of a receipt, and that of its signature.
 pub(super) struct ReceiptTo {
     sink: Sink,
     signature: Option<(Signer, Sink)>,

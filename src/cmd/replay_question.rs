@@ -18,7 +18,7 @@ use crate::judge::error::CheckError;
 use crate::judge::start::refused;
 use crate::model::evidence::Limits;
 use crate::model::exit::Exit;
-use crate::model::text::{escape, shown};
+use crate::model::text::{escape, lines_of, shown};
 use crate::model::words::all;
 
 /// Characters that are printed of a line.
@@ -171,8 +171,7 @@ impl<W: Write> Observer for Printed<'_, W> {
     }
 
     fn stderr(&mut self, chunk: &[u8]) {
-        let chunk = chunk.strip_suffix(b"\n").unwrap_or(chunk);
-        for line in chunk.split(|byte| *byte == b'\n') {
+        for line in lines_of(chunk) {
             self.put(Instant::now(), '!', line);
         }
     }

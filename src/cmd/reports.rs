@@ -1,4 +1,4 @@
-//! Where the results of `gate4k check` go: standard output, and each `--report`.
+//! The destinations of the results of `gate4k check`: standard output, and each `--report`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -113,7 +113,7 @@ impl Reports {
         Ok(Reports { stdout, files, layout, extent, surroundings })
     }
 
-    /// One entry was judged. People read it at once, not at the end: many entries take minutes.
+    /// Writes the page of an entry that was judged. People read it at once, not at the end: many entries take minutes.
     pub(super) fn entry(&self, report: &EntryReport, out: &mut impl Write) -> io::Result<()> {
         if !self.stdout.contains(&ReportFormat::Human) || self.extent == Extent::Summary {
             return Ok(());

@@ -1,6 +1,6 @@
 //! `gate4k run`: an entry in the place of gate4k itself, as far as any GUI or match runner can tell.
 //!
-//! It gets our standard input, and its words come out of our standard output and error (`run_streams`). Signals are handed on,
+//! The entry gets our standard input, and its words come out of our standard output and error (`run_streams`). Signals are handed on,
 //! its exit status becomes ours, and when its first process has ended everything else is taken down.
 
 use std::io;
@@ -39,7 +39,7 @@ const PASSED_ON: [Signal; 6] = [
 /// read nothing.
 const AFTER_A_SIGNAL: Duration = Duration::from_secs(2);
 
-/// So often, in milliseconds, it is looked whether an entry whose input has ended goes on without a word.
+/// The milliseconds between two looks whether an entry whose input has ended goes on without a word.
 const LOOK: u16 = 500;
 /// The time that a kill takes at most.
 const DYING: Duration = Duration::from_secs(2);
@@ -123,7 +123,7 @@ fn launch(args: &RunArgs) -> Result<(LaunchedEntry, Judge), CheckError> {
     Ok((judge.launch(&args.entry)?, judge))
 }
 
-/// As shells do: 127 for what is not there, 126 for what cannot be executed.
+/// The exit code of shells: 127 for a program that is not there, 126 for one that cannot be executed.
 fn not_started(failure: &LaunchFailure) -> Exit {
     tell(&format!("the entry could not be started: {}", failure.what));
     Exit::Entry(if failure.errno == Errno::ENOENT as i32 { 127 } else { 126 })
@@ -157,7 +157,7 @@ fn let_go() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One line on standard error, before or after what the entry writes there.
+/// Writes a line on standard error, before or after what the entry writes there.
 fn say(line: &str) {
     use std::io::Write;
     let _ = writeln!(io::stderr(), "gate4k: {}", escape(line.as_bytes(), 500));

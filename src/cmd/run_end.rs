@@ -1,4 +1,4 @@
-//! When `gate4k run` ends an entry: its input has ended, all that was asked of it is answered, and it neither ends nor says any more.
+//! The conditions on which `gate4k run` ends an entry: its input has ended, all that was asked of it is answered, and it neither ends nor says any more.
 //!
 //! An entry that reads to the end of its input and then computes for ever would hold the caller's shell for ever. One that still answers
 //! is not cut: a search takes as long as it takes, and so does whatever UCI does not know, or a program that was asked for nothing.
@@ -36,16 +36,16 @@ struct State {
     greetings: usize,
     /// `go` without a `bestmove`.
     searches: usize,
-    /// Something was asked.
+    /// True once a command was sent.
     is_asked: bool,
-    /// It has answered something: it has come up.
+    /// The entry has answered something: it has come up.
     is_up: bool,
-    /// Something was asked that UCI does not know.
+    /// True once a command was sent that UCI does not know.
     is_unknown: bool,
     input_ended: bool,
     /// The outputs that the caller has not taken yet: the entry may wait until there is room again.
     unread: usize,
-    /// When the caller last took what the entry wrote, or the input ended.
+    /// The moment at which the caller last took what the entry wrote, or the input ended.
     quiet_since: Instant,
 }
 
@@ -159,7 +159,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// How long it may be silent after this was said, in pieces.
+    /// The time that the entry may be silent after this was said, in pieces.
     fn patience(asked: &[&str], told: &[&str]) -> Option<Duration> {
         let conversation = Conversation::new();
         asked.iter().for_each(|piece| conversation.asked(piece.as_bytes()));

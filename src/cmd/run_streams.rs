@@ -31,7 +31,7 @@ const OUTPUT_AT_ONCE: usize = 64 * 1024;
 pub(super) struct StreamCopies {
     /// Becomes readable when the entry's first process has ended.
     pub(super) ended: OwnedFd,
-    /// What was said.
+    /// The conversation so far.
     pub(super) conversation: Arc<Conversation>,
     /// Readable for ever once everything of the entry has ended: nobody ever reads it.
     over: Arc<EventFd>,

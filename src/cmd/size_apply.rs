@@ -12,7 +12,7 @@ use super::early_end::EarlyEnd;
 use super::entry_file;
 use super::reports::cannot;
 use super::settings;
-use super::worker_lines::{ProgressLook, WorkerLines};
+use super::worker_lines::WorkerLines;
 use crate::batch::pool::PoolWatch;
 use crate::cli::SizeArgs;
 use crate::judge::error::CheckError;
@@ -43,8 +43,7 @@ pub(super) fn run(
     let judge = Judge::open(Settings { quick: true, ..settings(&args.entry) })?;
     let (file, hint) = chosen(&judge, path, number)?;
     entry_file::may_write(output, &file, args.force).map_err(EarlyEnd::usage)?;
-    let look = if args.quiet { ProgressLook::Nothing } else { ProgressLook::Drawn };
-    let lines = WorkerLines::new(look, 1, 1);
+    let lines = WorkerLines::of_one(args.quiet);
     let jobs = judge.settings().jobs;
     let step = |step: &str| lines.step(0, path, &format!("as it is: {step}"));
     let waits = || step("waiting for the host to be quiet");

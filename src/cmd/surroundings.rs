@@ -1,4 +1,4 @@
-//! Where the program was started, as far as reports depend on it.
+//! The surroundings that the program was started in, as far as reports depend on them.
 
 use std::collections::hash_map::RandomState;
 use std::env;
@@ -12,7 +12,7 @@ use crate::view::place::BasePaths;
 pub(super) struct Surroundings {
     /// The directories that paths are told from.
     pub(super) places: BasePaths,
-    /// Where GitHub Actions wants the summary of the step.
+    /// The file in which GitHub Actions wants the summary of the step.
     pub(super) summary: Option<PathBuf>,
     /// Where a runner reads commands from standard output: the word that ends a quotation.
     pub(super) token: Option<String>,

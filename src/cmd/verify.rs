@@ -114,7 +114,7 @@ impl Verified<'_> {
     }
 }
 
-/// None where there is no receipt at all.
+/// The receipt with its signature verified; none where there is no receipt at all.
 fn verified<'a>(
     entry: &'a Path,
     digest: &EntryDigest,

@@ -119,11 +119,11 @@ impl Watched {
 /// The paths whose changes count.
 #[derive(Default)]
 struct Concern {
-    /// These files.
+    /// Single files.
     files: Vec<PathBuf>,
-    /// Everything below these.
+    /// Folders, with everything below them.
     folders: Vec<PathBuf>,
-    /// But never these, which we write.
+    /// Files that gate4k itself writes, whose changes never count.
     ours: Vec<PathBuf>,
 }
 

@@ -93,6 +93,11 @@ impl WorkerLines {
         WorkerLines { work, told: Mutex::new(Some(told)), clock }
     }
 
+    /// For one entry and one worker: drawn, unless `quiet`.
+    pub(crate) fn of_one(quiet: bool) -> WorkerLines {
+        WorkerLines::new(if quiet { ProgressLook::Nothing } else { ProgressLook::Drawn }, 1, 1)
+    }
+
     /// Takes the lines away for good, also from workers that go on.
     pub(crate) fn end(&self) {
         // The drawn lines are taken away as it is dropped.

@@ -33,7 +33,7 @@ const POLLS: std::ops::RangeInclusive<u32> = 64..=4096;
 pub(super) enum AnswerStep {
     /// Wait at once.
     Wait,
-    /// See whether it is there.
+    /// See whether the answer is there.
     Look,
     /// Yield, and then see.
     Yield,
@@ -91,7 +91,7 @@ impl HandOver {
         choice
     }
 
-    /// Nothing was there; if it was yielded for, that did no good.
+    /// Notes that no answer was there; if the processor was yielded for it, that did no good.
     pub(super) fn missed(&mut self) {
         if std::mem::take(&mut self.yielded) {
             self.polls_left = self.next_polls;

@@ -29,16 +29,15 @@ impl<'a> InfoLine<'a> {
         let mut info = SearchInfo::default();
         let (mut is_main, mut pv, mut string): (_, &[u8], _) = (true, b"", None);
         while let Some(word) = words.next() {
-            let mut number = || words.next().and_then(number);
             match word {
-                b"depth" => info.depth = number().and_then(|n| u32::try_from(n).ok()),
-                b"seldepth" => info.seldepth = number().and_then(|n| u32::try_from(n).ok()),
-                b"nodes" => info.nodes = number().and_then(|n| u64::try_from(n).ok()),
-                b"nps" => info.speed = number().and_then(|n| u64::try_from(n).ok()),
-                b"hashfull" => info.hashfull = number().and_then(|n| u32::try_from(n).ok()),
-                b"tbhits" => info.table_hits = number().and_then(|n| u64::try_from(n).ok()),
-                b"cp" => info.score = number().map(Score::centipawns),
-                b"mate" => info.score = number().map(Score::mate),
+                b"depth" => info.depth = words.number(),
+                b"seldepth" => info.seldepth = words.number(),
+                b"nodes" => info.nodes = words.number(),
+                b"nps" => info.speed = words.number(),
+                b"hashfull" => info.hashfull = words.number(),
+                b"tbhits" => info.table_hits = words.number(),
+                b"cp" => info.score = words.number().map(Score::centipawns),
+                b"mate" => info.score = words.number().map(Score::mate),
                 b"lowerbound" | b"upperbound" => is_main = false,
                 b"multipv" => is_main &= words.next() == Some(b"1"),
                 b"pv" => {
@@ -64,6 +63,13 @@ impl<'a> InfoLine<'a> {
 
 /// The words of a line; the rest of it begins behind the last that was taken.
 struct Words<'a>(&'a [u8]);
+
+impl Words<'_> {
+    /// Takes the next word; none where it is no number of this type.
+    fn number<T: TryFrom<i64>>(&mut self) -> Option<T> {
+        number(self.next()?)?.try_into().ok()
+    }
+}
 
 impl<'a> Iterator for Words<'a> {
     type Item = &'a [u8];

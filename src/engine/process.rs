@@ -41,7 +41,7 @@ pub(crate) struct EngineProgram {
     pub(crate) command: PathBuf,
     /// Its arguments.
     pub(crate) arguments: Vec<String>,
-    /// Where it runs; here if none is named.
+    /// The folder that it runs in; the current one if none is named.
     pub(crate) directory: Option<PathBuf>,
     /// Variables set besides ours.
     pub(crate) environment: BTreeMap<String, String>,

@@ -45,7 +45,7 @@ pub(crate) trait Observer {
     fn sent(&mut self, _line: &[u8]) {}
     /// A line was received.
     fn received(&mut self, _at: Instant, _line: &[u8]) {}
-    /// Something came on standard error.
+    /// A chunk came on standard error.
     fn stderr(&mut self, _chunk: &[u8]) {}
     /// Something happened that a reader of the record should know.
     fn note(&mut self, _text: &str) {}
@@ -85,7 +85,7 @@ pub(crate) struct Wire<O> {
     heard: usize,
     /// Inside a line that is too long.
     skipping: bool,
-    /// When the last question was written.
+    /// The moment at which the last question was written.
     asked: Option<Instant>,
     read_at: Instant,
     hand_over: HandOver,
@@ -421,7 +421,7 @@ impl<O: Observer> Wire<O> {
         }
     }
 
-    /// One poll over everything.
+    /// Polls all descriptors once.
     fn poll(&mut self, until: Instant, to_write: bool) -> Result<Ready, Silence> {
         let left = until.saturating_duration_since(Instant::now());
         let nothing = self.stop.fd();

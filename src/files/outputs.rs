@@ -52,7 +52,7 @@ pub(crate) fn distinct(
     Ok(())
 }
 
-/// None for what may be shared, and for what cannot be told: opening it tells why.
+/// The identity of an output; none for one that may be shared, and for one that cannot be told: opening it tells why.
 fn identity(path: &Path) -> Option<Identity> {
     if let Ok(there) = path.metadata() {
         let (device, number) = (there.dev(), there.ino());

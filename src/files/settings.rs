@@ -12,7 +12,7 @@ use crate::model::text::shown;
 /// The reason why a file of settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the {} {}: {source}{}", kind.name, shown(path), kind.next)]
     Read {
         /// The kind of settings.
@@ -22,13 +22,13 @@ pub enum SettingsError {
         /// The system's error.
         source: io::Error,
     },
-    /// It is the journal of an event.
+    /// The file is the journal of an event.
     #[error("{} is a journal; name the event's file (event.toml)", shown(path))]
     Journal {
         /// The file.
         path: PathBuf,
     },
-    /// Something in it is wrong.
+    /// The file has a mistake.
     #[error(transparent)]
     Wrong(Misplaced),
 }

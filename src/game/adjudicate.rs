@@ -58,7 +58,7 @@ pub(crate) struct WinRule {
 pub(crate) struct ResignRule {
     /// The least distance of its own evaluation below level, in centipawns.
     pub(crate) level: i32,
-    /// Such evaluations in a row.
+    /// The number of such evaluations in a row.
     pub(crate) moves: u32,
 }
 

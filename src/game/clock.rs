@@ -85,7 +85,7 @@ pub struct BadTimeControl {
 }
 
 impl BadTimeControl {
-    /// The same for an event, whose games have a plain clock.
+    /// The message for an event, whose games have a plain clock.
     pub(crate) fn in_event(&self) -> String {
         let BadTimeControl { text, why } = self;
         format!(
@@ -180,7 +180,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// As in the PGN tag `TimeControl`; what is printed reads back as the same.
+/// The form of the PGN tag `TimeControl`; what is printed reads back as the same.
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -270,7 +270,7 @@ impl GameClock {
         GameClock { sides, patience }
     }
 
-    /// The same with the margin of each side that has one of its own.
+    /// The clock with the margin of each side that has one of its own.
     #[must_use]
     pub(crate) fn with_margins(mut self, margins: ByColor<Option<Duration>>) -> GameClock {
         for side in Color::ALL {

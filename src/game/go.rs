@@ -54,7 +54,7 @@ impl Clocks {
         Clocks { white: of(self.white, seen.white), black: of(self.black, seen.black), ..self }
     }
 
-    /// The same time and increment for both sides, in milliseconds.
+    /// Equal time and increment for both sides, in milliseconds.
     pub(crate) const fn even(left: u64, increment: u64) -> Clocks {
         Clocks {
             white: Duration::from_millis(left),

@@ -97,7 +97,7 @@ struct Movetext<'a> {
     /// The last move that was written.
     san: String,
     style: Style,
-    /// Where the present line begins in `out`.
+    /// The beginning of the present line in `out`.
     line: usize,
     out: &'a mut String,
 }

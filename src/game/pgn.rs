@@ -12,13 +12,14 @@ use crate::game::movetext::{self, Comment};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
+use crate::model::units::hours_minutes_seconds;
 
 /// The header of a game, besides what its record knows.
 #[derive(Clone, Debug)]
 pub(crate) struct PgnHeader {
     /// The event's name.
     pub event: String,
-    /// Where it is played.
+    /// The place at which it is played.
     pub(crate) site: String,
     /// Round and game as the event counts them.
     pub(crate) round: String,
@@ -30,7 +31,7 @@ pub(crate) struct PgnHeader {
     pub(crate) options: ByColor<String>,
     /// Their time controls.
     pub(crate) controls: ByColor<TimeControl>,
-    /// When the game began.
+    /// The moment at which the game began.
     pub(crate) started: SystemTime,
     /// The time that it took.
     pub(crate) lasted: Duration,
@@ -63,8 +64,7 @@ pub(crate) fn write(
 
 fn write_tags(out: &mut String, header: &PgnHeader, record: &GameRecord) -> fmt::Result {
     let ended = header.started + header.lasted;
-    let seconds = header.lasted.as_secs();
-    let lasted = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let lasted = hours_minutes_seconds(header.lasted);
     let plies = record.opening.moves().len() + record.plies.len();
     let mut tag = |name: &str, value: &str| writeln!(out, "[{name} \"{}\"]", Quoted(value));
     tag("Event", &header.event)?;
@@ -139,7 +139,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// One line for the log: `1-0 {White mates}`.
+/// A game's end in a line: `1-0 {White mates}`.
 pub(crate) fn summary(ending: &GameEnding) -> String {
     let result: GameResult = ending.result;
     format!("{result} {{{}}}", Comment(&ending.details()))

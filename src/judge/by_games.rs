@@ -106,7 +106,7 @@ fn leave(finding: &mut Finding, left: &LeftByGames) {
 mod tests {
     use super::*;
     use crate::judge::rules::judge_runs;
-    use crate::judge::support::testing::{self, Build, TestList, exec};
+    use crate::judge::support::testing::{self, TestList, exec};
     use crate::model::evidence::{Denial, Departure, LeftFile, LeftProcess, ProgramClass, Purpose};
     use crate::model::units::Bytes;
     use crate::model::verdict::Verdict;

@@ -1,5 +1,5 @@
-//! What engines.json says of the start and of the protocol, beside its options: gate4k starts the entry's file alone and speaks UCI, so that
-//! nothing else of this is ever tried. It is told, since an organiser who takes the file as it is would start something else.
+//! The words of engines.json on the start and on the protocol, beside its options: gate4k starts the entry's file alone and speaks UCI, so that
+//! nothing else of this is ever tried. Such words are told, since an organiser who takes the file as it is would start something else.
 
 use crate::model::command_words::{base_name, split_command};
 use crate::model::rule::RuleId;
@@ -12,16 +12,16 @@ use crate::submission::json::Json;
 /// The words of a `command`, by their place about the entry's path.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct CommandParts {
-    /// Those before it: a program that starts the entry, with its words.
+    /// The words before the path: a program that starts the entry, with its words.
     before: Vec<String>,
-    /// Those after it.
+    /// The words after the path.
     after: Vec<String>,
     /// The path of another file, where none is the entry's.
     other: Option<String>,
 }
 
 impl CommandParts {
-    /// Those of the engine that is meant; none where no engines.json is there, or none that can be read.
+    /// The words of the engine that is meant; none where no engines.json is there, or none that can be read.
     pub(super) fn of(submission: &Submission) -> CommandParts {
         engine(submission)
             .and_then(|engine| text(engine, "command"))

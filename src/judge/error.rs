@@ -34,7 +34,7 @@ pub enum CheckError {
     /// The host cannot confine an entry: nobody's fault, and nothing is run without it.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    /// Something that must not happen.
+    /// A state that must not happen.
     #[error("gate4k's own fault: {0}")]
     Internal(String),
 }

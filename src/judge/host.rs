@@ -1,4 +1,4 @@
-//! This host, as far as it confines an entry: found out when the first entry has to be run, and once more for
+//! The host, as far as it confines an entry: it is looked at when the first entry has to be run, and once more for
 //! each grant of programs that a waiver makes.
 
 use std::collections::HashMap;

@@ -98,7 +98,7 @@ pub(super) fn keep_only_the_mistake(
     }
 }
 
-/// The same of a file that nobody has judged; none where it may be an entry, or is no file that can be read.
+/// As [`hint`], of a file that nobody has judged; none where it may be an entry, or is no file that can be read.
 #[must_use]
 pub(crate) fn hint_of_file(path: &Path) -> Option<String> {
     let bytes = read::bytes(path, LOOKED_AT).ok()?;
@@ -111,7 +111,7 @@ pub(crate) fn hint(submission: &Submission) -> Option<String> {
     told(submission).map(|(is, help)| format!("{is}; {help}"))
 }
 
-/// The same in two parts.
+/// The words for the file, and the next step, of a file that looks like none that starts.
 pub(super) fn told(submission: &Submission) -> Option<(&'static str, String)> {
     let mistaken = mistaken(submission)?;
     Some((mistaken.is(), mistaken.help(&submission.path)))

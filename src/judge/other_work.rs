@@ -20,7 +20,7 @@ use crate::model::rule::RuleId;
 use crate::model::text::shown;
 use crate::model::verdict::{Finding, Status, Verdict};
 
-/// How long one measurement of the host's load lasts while a quiet host is waited for.
+/// The length of one measurement of the host's load while a quiet host is waited for.
 const LOOK: Duration = Duration::from_secs(2);
 /// The longest wait for a quiet host.
 const WAIT: Duration = Duration::from_secs(60);

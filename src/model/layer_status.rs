@@ -2,84 +2,44 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A layer of the sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LayerName {
-    /// Files and programs, by Landlock.
-    Landlock,
-    /// System calls, by seccomp.
-    Seccomp,
-    /// `no_new_privs` and an empty capability set.
-    Privileges,
-    /// Resource limits.
-    Rlimits,
-    /// The exec reporter (ptrace).
-    ExecReporter,
-    /// A private /tmp, HOME, current directory, /dev/shm and /var/tmp.
-    Workspace,
-    /// A user namespace.
-    User,
-    /// A mount namespace with a minimal root.
-    Mount,
-    /// A process namespace.
-    Pid,
-    /// A network namespace without interfaces.
-    Net,
-    /// A System V and POSIX message namespace.
-    Ipc,
-    /// A host name of its own.
-    Uts,
-    /// Limits of memory and processes, and a kill of everything at once, by cgroup v2.
-    Cgroup,
-    /// No device of the host but those that keep nothing and tell nothing.
-    Devices,
+use crate::model::listed_enum::listed_enum;
+
+listed_enum! {
+    /// A layer of the sandbox.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+    pub enum LayerName {
+        /// Files and programs, by Landlock.
+        Landlock => "landlock",
+        /// System calls, by seccomp.
+        Seccomp => "seccomp",
+        /// `no_new_privs` and an empty capability set.
+        Privileges => "privileges",
+        /// Resource limits.
+        Rlimits => "rlimits",
+        /// The exec reporter (ptrace).
+        ExecReporter => "exec-reporter",
+        /// A private /tmp, HOME, current directory, /dev/shm and /var/tmp.
+        Workspace => "workspace",
+        /// A user namespace.
+        User => "user",
+        /// A mount namespace with a minimal root.
+        Mount => "mount",
+        /// A process namespace.
+        Pid => "pid",
+        /// A network namespace without interfaces.
+        Net => "net",
+        /// A System V and POSIX message namespace.
+        Ipc => "ipc",
+        /// A host name of its own.
+        Uts => "uts",
+        /// Limits of memory and processes, and a kill of everything at once, by cgroup v2.
+        Cgroup => "cgroup",
+        /// No device of the host but those that keep nothing and tell nothing.
+        Devices => "devices",
+    }
 }
 
 impl LayerName {
-    /// Every layer, in the order of reports.
-    pub const ALL: [LayerName; 14] = [
-        LayerName::Landlock,
-        LayerName::Seccomp,
-        LayerName::Privileges,
-        LayerName::Rlimits,
-        LayerName::ExecReporter,
-        LayerName::Workspace,
-        LayerName::User,
-        LayerName::Mount,
-        LayerName::Pid,
-        LayerName::Net,
-        LayerName::Ipc,
-        LayerName::Uts,
-        LayerName::Cgroup,
-        LayerName::Devices,
-    ];
-
-    /// The layer of a word.
-    pub(crate) fn named(word: &str) -> Option<LayerName> {
-        LayerName::ALL.into_iter().find(|name| name.word() == word)
-    }
-
-    /// The word in reports and on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            LayerName::Landlock => "landlock",
-            LayerName::Seccomp => "seccomp",
-            LayerName::Privileges => "privileges",
-            LayerName::Rlimits => "rlimits",
-            LayerName::ExecReporter => "exec-reporter",
-            LayerName::Workspace => "workspace",
-            LayerName::User => "user",
-            LayerName::Mount => "mount",
-            LayerName::Pid => "pid",
-            LayerName::Net => "net",
-            LayerName::Ipc => "ipc",
-            LayerName::Uts => "uts",
-            LayerName::Cgroup => "cgroup",
-            LayerName::Devices => "devices",
-        }
-    }
-
     /// Without a mandatory layer no entry can be accepted, only left undecided.
     pub fn is_mandatory(self) -> bool {
         matches!(
@@ -128,14 +88,18 @@ pub struct Layer {
     pub reason: String,
 }
 
-/// The layers of `required` that `layers` do not hold whole, each in words (`net is absent: …`).
-pub(crate) fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
-    let words = |name: &LayerName| match layers.iter().find(|layer| layer.name == *name) {
+/// The gap of a layer in words (`net is absent: …`), none where `layers` hold it whole.
+pub(crate) fn gap(name: LayerName, layers: &[Layer]) -> Option<String> {
+    match layers.iter().find(|layer| layer.name == name) {
         Some(layer) if layer.state == LayerState::Enforced => None,
         Some(layer) => Some(format!("{} is {}: {}", name.word(), layer.state.word(), layer.reason)),
         None => Some(format!("{} was not reported", name.word())),
-    };
-    required.iter().filter_map(words).collect()
+    }
+}
+
+/// The gaps of the layers of `required`, each in words.
+pub(crate) fn unmet(required: &[LayerName], layers: &[Layer]) -> Vec<String> {
+    required.iter().filter_map(|name| gap(*name, layers)).collect()
 }
 
 #[cfg(test)]

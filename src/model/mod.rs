@@ -8,6 +8,7 @@ pub(crate) mod exit;
 pub mod game;
 pub(crate) mod in_order;
 pub mod layer_status;
+pub(crate) mod listed_enum;
 pub(crate) mod lock;
 pub(crate) mod next_step;
 pub(crate) mod parallel;

@@ -16,7 +16,7 @@ pub struct SizeFigures {
     pub stub: Option<Bytes>,
     /// The part of engines.json that counts, as `"Name":"value"`.
     pub payload: Bytes,
-    /// The same by the bare values.
+    /// The part of engines.json that counts, by its bare values.
     pub payload_bare: Bytes,
     /// File and payload.
     pub total: Bytes,

@@ -48,6 +48,11 @@ pub(super) fn from_millis_opt<'de, D: Deserializer<'de>>(
         .transpose()
 }
 
+/// The lines of some output, without their ends; the last one may have none.
+pub(crate) fn lines_of(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.strip_suffix(b"\n").unwrap_or(output).split(|byte| *byte == b'\n')
+}
+
 /// Bytes in hexadecimal, as sums are written.
 pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()

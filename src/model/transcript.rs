@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::model::text::escape;
+use crate::model::text::{escape, lines_of};
 
 /// The most lines that are kept from the beginning.
 const HEAD: usize = 120;
@@ -95,8 +95,7 @@ impl Transcript {
 
     /// The engine wrote to its standard error; the chunk may hold several lines.
     pub(crate) fn stderr(&mut self, at: Duration, chunk: &[u8]) {
-        let chunk = chunk.strip_suffix(b"\n").unwrap_or(chunk);
-        for line in chunk.split(|byte| *byte == b'\n') {
+        for line in lines_of(chunk) {
             self.push(TranscriptLine::new(at, Speaker::Stderr, line));
         }
     }

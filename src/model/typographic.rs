@@ -1,6 +1,6 @@
 //! Signs that web pages and word processors put in the place of plain ones, and that no shell takes for those.
 
-/// One of them.
+/// A sign of typography.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Typographic {
     sign: char,

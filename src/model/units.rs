@@ -53,6 +53,12 @@ pub(crate) fn whole_millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Hours, minutes and seconds, two digits each: `01:02:03`.
+pub(crate) fn hours_minutes_seconds(time: Duration) -> String {
+    let seconds = time.as_secs();
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
 /// Whole microseconds; the most that can be written for a time that no clock reaches.
 pub(crate) fn whole_micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)

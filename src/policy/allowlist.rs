@@ -153,9 +153,9 @@ pub(crate) struct NamedLibrary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AcceleratorPart {
-    /// It looks for drivers, and loads those that the host has.
+    /// The library looks for drivers, and loads those that the host has.
     Loader,
-    /// It speaks to the device.
+    /// The library speaks to the device.
     Driver,
 }
 

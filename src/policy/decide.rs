@@ -259,11 +259,7 @@ pub(crate) fn granted(list: &Allowlist, strictness: Strictness) -> Vec<&str> {
 /// Of the names that one inode has, the one that it is granted and reported under: what rule 7.5 lists
 /// goes before what is tolerated (`cc` before `gcc`), and both before helpers.
 #[must_use]
-pub(crate) fn grant_name<'a>(
-    list: &Allowlist,
-    names: &[&'a str],
-    strictness: Strictness,
-) -> Option<&'a str> {
+fn grant_name<'a>(list: &Allowlist, names: &[&'a str], strictness: Strictness) -> Option<&'a str> {
     names
         .iter()
         .filter_map(|name| {

@@ -9,7 +9,7 @@ use crate::policy::pattern;
 pub(crate) enum Judgement {
     /// Configuration, with the line's ground: not counted.
     Configuration(String),
-    /// The same by a pattern, which any number of names fit.
+    /// Configuration by a pattern, which any number of names fit.
     ByPattern(String),
     /// Its name is a configuration option's, but this is no such value, because …: counted.
     Implausible(String),

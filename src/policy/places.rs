@@ -35,7 +35,7 @@ impl Expander {
         paths
     }
 
-    /// The same, and what it names below a toolchain of Rust that lies elsewhere.
+    /// As [`Expander::expand`], with the paths that the pattern names below a toolchain of Rust that lies elsewhere.
     pub(super) fn expand_beside(&mut self, pattern: &str, rust: Option<&Path>) -> Vec<PathBuf> {
         let mut paths = self.expand(pattern);
         if let (Some(rust), Some(rest)) = (rust, pattern.strip_prefix("/usr/")) {

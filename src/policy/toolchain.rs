@@ -76,7 +76,7 @@ fn inode(path: &Path) -> Option<Inode> {
 pub enum HostProgram {
     /// A compiler's helper.
     Helper,
-    /// The same, as a script: whoever runs it opens it.
+    /// A compiler's helper that is a script: whoever runs it opens it.
     HelperScript,
     /// One that is on no list. Some lie among the files that a compiler reads.
     Unlisted,

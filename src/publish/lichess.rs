@@ -29,7 +29,7 @@ const LONGEST_REST: Duration = Duration::from_secs(3600);
 /// A round that cannot be pushed to, with the next step.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LichessError {
-    /// Not an id.
+    /// The word is no id.
     #[error(
         "{0:?} is no round of a broadcast; write the last part of its address, eight letters and digits"
     )]

@@ -24,10 +24,10 @@ const LOOK: Duration = Duration::from_millis(50);
 /// After work that took long, so many times as long passes: it takes no more than a tenth of a processor from the games.
 const SHARE: u32 = 10;
 
-/// So many reasons are told of one trouble.
+/// The most reasons that are told of one trouble.
 const REASONS: usize = 3;
 
-/// Somewhere that an event is told.
+/// A place where an event is published.
 pub(crate) trait Destination: Send {
     /// In words, for what is told of it.
     fn name(&self) -> String;

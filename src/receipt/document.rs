@@ -130,12 +130,12 @@ pub(crate) struct EntryRecord {
     pub(crate) transcript_sha256: Option<String>,
     /// The number of other entries judged at the same time.
     pub(crate) judged_beside: usize,
-    /// When it was judged, where that was earlier than this receipt.
+    /// The moment at which it was judged, where that was earlier than this receipt.
     pub(crate) judged: Option<String>,
     /// The allowed programs and libraries that the host replaced meanwhile; it was judged by the new ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replaced: Option<String>,
-    /// Where it was judged, if that was on another host than the receipt names (see `merge`).
+    /// The host on which it was judged, if that is another than the receipt names (see `merge`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<HostRecord>,
 }
@@ -185,7 +185,7 @@ impl HostRecord {
     }
 
     /// True if another host is as good as the same; the facts that times depend on are never the same twice.
-    pub(crate) fn is_like(&self, other: &HostRecord) -> bool {
+    fn is_like(&self, other: &HostRecord) -> bool {
         self.kernel == other.kernel
             && self.processors == other.processors
             && self.memory == other.memory

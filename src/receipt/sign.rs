@@ -9,8 +9,8 @@ use minisign::{PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
 use crate::files::read;
 use crate::model::text::shown;
 
-/// Where the password of a key is taken from.
-pub(crate) const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
+/// The environment variable with the password of a key.
+const PASSWORD: &str = crate::model::secret::KEY_PASSWORD;
 
 /// The word for the key that signs.
 const SECRET: &str = "secret key";

@@ -16,7 +16,7 @@ use crate::engine::wire::Observer;
 use crate::files::write;
 use crate::game::clock::Monotonic;
 use crate::model::game::record::Stamp;
-use crate::model::text::escape;
+use crate::model::text::{escape, lines_of};
 use crate::model::transcript::Speaker;
 
 /// Bytes kept of a line of an engine's; ours are whole, so that a position can be set up again.
@@ -151,8 +151,7 @@ impl DialogueSender {
 
     fn put_all(&self, voice: Speaker, text: &[u8]) {
         let now = Instant::now();
-        let text = text.strip_suffix(b"\n").unwrap_or(text);
-        text.split(|byte| *byte == b'\n').for_each(|line| self.put(now, voice, line));
+        lines_of(text).for_each(|line| self.put(now, voice, line));
     }
 }
 

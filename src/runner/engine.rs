@@ -60,7 +60,7 @@ impl Engine {
         }
     }
 
-    /// The same engine at another time control, not started yet.
+    /// A copy of the engine at another time control, not started yet.
     pub(crate) fn at(&self, control: TimeControl) -> Engine {
         let (name, start, options) = (self.name.clone(), self.start.clone(), self.options.clone());
         Engine {

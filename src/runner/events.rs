@@ -20,9 +20,9 @@ use crate::model::units::whole_micros;
 pub(crate) const VERSION: u32 = 2;
 
 /// The longest part of an expected line that is told, in characters; the journal of an event keeps as much.
-pub(crate) const LONGEST_PV: usize = 400;
+const LONGEST_PV: usize = 400;
 
-/// One thing that happened.
+/// An event of a match.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub(crate) enum Event {
@@ -223,7 +223,7 @@ impl Serialize for MovePlayed {
 pub(crate) struct Finished {
     /// Its place in the plan.
     pub(crate) pairing: ScheduledGame,
-    /// When it began.
+    /// The moment at which it began.
     pub(crate) started: SystemTime,
     /// The time that it took.
     pub(crate) lasted: Duration,

@@ -20,7 +20,7 @@ struct Ends {
     closed: bool,
 }
 
-/// As long as it lives, somebody listens.
+/// A listener of the match, as long as this lives.
 pub(super) struct Listening<'a>(pub(super) &'a HeardGames);
 
 impl Drop for Listening<'_> {

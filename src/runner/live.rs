@@ -64,7 +64,7 @@ struct Game {
     names: Arc<Names>,
     board: Board,
     last: Option<Arc<MovePlayed>>,
-    /// When the clock of the side that is to move began to run.
+    /// The moment at which the clock of the side to move began to run.
     since: SystemTime,
 }
 

@@ -13,7 +13,7 @@ use crate::game::play::GameSettings;
 use crate::model::game::opening::Opening;
 use crate::model::game::record::Resume;
 
-/// When engines are started anew.
+/// The games before which engines are started anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Restart {
     /// Only where they must be: after a crash, or to change places.
@@ -39,7 +39,7 @@ pub(crate) struct Match {
     /// The core of the first worker, by its place among those that there are: runs beside each other on one machine begin with
     /// different ones.
     pub(crate) first_core: usize,
-    /// When engines are started anew.
+    /// The games before which engines are started anew.
     pub(crate) restart: Restart,
     /// True if every move is told when it is played.
     pub(crate) tell_moves: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Match {
 pub(crate) enum MatchGames {
     /// By a plan, with the openings of a book; the start position if there is none.
     Planned(MatchSchedule, Option<(Book, Sequence)>),
-    /// One by one, as an event has them.
+    /// Games one by one, as an event has them.
     Given(Vec<WantedGame>),
     /// The games of these numbers among others.
     Part(Box<MatchGames>, Vec<usize>),
@@ -67,7 +67,7 @@ pub(crate) enum MatchGames {
 pub(crate) struct WantedGame {
     /// The players and their colours; its `game` is its place in the list.
     pub(crate) pairing: ScheduledGame,
-    /// Where it begins.
+    /// The opening that it begins with.
     pub(crate) opening: Opening,
     /// The moves before an interruption.
     pub(crate) resume: Option<Resume>,

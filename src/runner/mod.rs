@@ -40,14 +40,14 @@ use worker::{Shared, Worker};
 
 /// Events that a worker may be ahead of the listener.
 const EVENTS_AHEAD: usize = 4;
-/// The same where moves are told: those of a few milliseconds between engines that answer at once. A game's end is waited for.
+/// Events that a worker may be ahead where moves are told: those of a few milliseconds between engines that answer at once. A game's end is waited for.
 const MOVES_AHEAD: usize = 512;
 
 /// After a move the listener sleeps for so long before it waits for more. To wake it costs a game some ten microseconds;
 /// to leave it a move while it sleeps, less than one.
 const GATHERING_TIME: Duration = Duration::from_millis(2);
 
-/// Something that the listener of a match is told.
+/// A message to the listener of a match.
 pub(crate) enum HeardOfMatch {
     /// An event.
     Event(Event),

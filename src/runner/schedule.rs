@@ -69,7 +69,7 @@ impl MatchSchedule {
         MatchSchedule { couples, rounds, games, colours }
     }
 
-    /// The same as a gauntlet of the first so many engines: each of them meets all the others, and no other of them.
+    /// The schedule as a gauntlet of the first `seeds` engines: each of them meets all the others, and no other of them.
     #[must_use]
     pub(crate) fn seeded(mut self, seeds: usize) -> MatchSchedule {
         let engines = self.couples.iter().map(|(_, other)| other + 1).max().unwrap_or(0);

@@ -33,7 +33,7 @@ impl MatchTally {
         HalfPoints(u32::try_from(2 * self.wins + self.draws).unwrap_or(u32::MAX))
     }
 
-    /// The same from the other engine's point of view.
+    /// The tally from the other engine's point of view.
     pub(crate) fn reversed(&self) -> MatchTally {
         let [ll, ld, wl, dd, wd, ww] = self.pairs;
         MatchTally {

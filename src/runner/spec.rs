@@ -23,7 +23,7 @@ pub(crate) enum UciSubset {
     Full,
 }
 
-/// Where an engine comes from.
+/// The source of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EngineSource {
     /// A program that is trusted.
@@ -39,7 +39,7 @@ pub(crate) struct RequestedEngine {
     pub(crate) name: String,
     /// True if the name was asked for; a name that only comes from the file may be replaced by a longer one.
     pub(crate) name_is_given: bool,
-    /// Where it comes from.
+    /// Its source.
     pub(crate) source: EngineSource,
     /// Lines to send before `uci`, as they are. An entry has none: it is sent what rule 7.9 lists.
     pub(crate) init: Vec<String>,
@@ -64,7 +64,7 @@ pub(crate) enum SpecError {
          \"name=A cmd=./engine args='…' options.Hash=16\""
     )]
     Words {
-        /// As given.
+        /// The words as they were given.
         text: String,
         /// The fault.
         why: String,

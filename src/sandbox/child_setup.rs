@@ -39,7 +39,7 @@ pub struct HostSettings {
     /// Mappings of 4 GiB or more reserve no memory, so that an entry that asks for more than the machine
     /// has is judged on what it touches.
     pub(crate) lazy_memory: bool,
-    /// Where entries get cgroups of their own, if anywhere.
+    /// The groups in which entries get cgroups of their own, if there are any.
     pub(crate) cgroups: Option<Groups>,
     /// The memory that all processes of an entry may really use together.
     pub memory: Bytes,

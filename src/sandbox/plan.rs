@@ -14,7 +14,7 @@ use crate::model::text::shown;
 use crate::model::units::Bytes;
 use crate::sandbox::limits::cpu::CpuTimes;
 
-/// Where a host keeps headers of C and C++ beside those of its compilers.
+/// The folders in which a host keeps headers of C and C++ beside those of its compilers.
 const HEADERS: [&str; 2] = ["/usr/include/", "/usr/local/include/"];
 
 /// The part of a header's path by which a program names it; none of a file that is no header of the host.
@@ -61,7 +61,7 @@ pub enum Audit {
 pub struct StartPlan {
     /// The entry's bytes, staged as a fresh read-only executable copy.
     pub bytes: Arc<[u8]>,
-    /// Where and under which name.
+    /// The folder and the name under which it is staged.
     pub staging: Staging,
     /// The shell that stands for `/bin/sh` when the entry is a script.
     pub shell: Shell,

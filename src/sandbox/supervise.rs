@@ -27,7 +27,7 @@ use crate::sandbox::{failure, users};
 pub(super) struct StartRequest {
     pub(super) host: Arc<HostReady>,
     pub(super) plan: StartPlan,
-    /// Where workspaces lie, where there is no mount namespace to hold them.
+    /// The directory of workspaces on a host without a mount namespace to hold them.
     pub(super) host_directory: Option<Arc<HostDirectory>>,
     pub(super) group: Option<Arc<Group>>,
     /// The children's end of the socket, and ours.

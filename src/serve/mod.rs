@@ -34,7 +34,7 @@ struct Stored {
     bytes: Bytes,
     /// A sum of its bytes, by which a visitor knows that it has them already.
     tag: String,
-    /// The same packed, once somebody has asked for it.
+    /// Its bytes packed, once a visitor has asked for them.
     packed: OnceLock<Bytes>,
 }
 
@@ -65,7 +65,7 @@ struct Version {
 /// A change, as visitors are told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeNotice {
-    /// None: they are told at the next change.
+    /// No visitor is told now: they are told at the next change.
     None,
     /// A move was made.
     Live,

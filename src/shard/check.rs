@@ -16,7 +16,7 @@ use crate::receipt::document::{HostRecord, ProgramRecord, SettingsRecord, Tool};
 /// The version of the journal's form.
 pub(crate) const VERSION: u32 = 1;
 
-/// One record.
+/// A record of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CheckRecord {
@@ -101,7 +101,7 @@ pub(crate) struct JudgedEntry {
 pub(crate) enum EntryOutcome {
     /// A report.
     Judged(Box<EntryReport>),
-    /// None, and why.
+    /// There is no result, for this reason.
     NotJudged {
         /// The message.
         what: String,

@@ -131,7 +131,7 @@ pub(crate) fn is_of_check(path: &Path) -> bool {
 /// The shard as it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShardRequest {
-    /// This one.
+    /// The given shard.
     Given(Shard),
     /// The one that the scheduler's environment names, of so many where the scheduler does not tell.
     Auto(Option<NonZeroUsize>),

@@ -63,7 +63,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// None yet, of as many as this one is of.
+    /// No shards yet, of as many as `shard` is one of.
     pub(crate) fn like(shard: Shard) -> Parts {
         Parts { of: shard.of, known: Vec::new(), empty: Vec::new() }
     }

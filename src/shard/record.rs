@@ -15,7 +15,7 @@ use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem};
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;
 
-/// One record.
+/// A record of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShardRecord {

@@ -11,7 +11,7 @@ use super::record::{MatchRun, ShardGame, ShardHeader, ShardRecord};
 use crate::event::journal::{self, JournalError, RecordPlace};
 use crate::runner::schedule::MatchSchedule;
 
-/// Where a game is kept.
+/// The place of a game in the journals.
 #[derive(Clone, Copy, Debug)]
 struct FoundGame {
     file: usize,

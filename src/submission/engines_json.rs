@@ -17,7 +17,7 @@ pub(super) const LISTS: [&str; 3] = ["initStrings", "arguments", "args"];
 /// A configuration file with the engine chosen from it.
 #[derive(Clone, Debug)]
 pub struct EnginesJson {
-    /// Where it was read.
+    /// The file that it was read from.
     pub path: PathBuf,
     /// Its text, broken UTF-8 replaced.
     pub text: String,

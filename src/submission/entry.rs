@@ -27,7 +27,7 @@ use crate::submission::{Mode, Submission};
 pub(crate) const READ_AT_MOST: Bytes = Bytes(16 << 20);
 
 /// The largest file that is hashed; a larger one is rejected by its size, and hashing it would take long.
-pub(crate) const HASH_AT_MOST: Bytes = Bytes(1 << 30);
+const HASH_AT_MOST: Bytes = Bytes(1 << 30);
 
 /// The most bytes of a configuration.
 const CONFIG_AT_MOST: Bytes = Bytes(1 << 20);
@@ -208,7 +208,7 @@ const ONE_FILE: &str =
 /// The number of things beside an entry that are named.
 const NAMED: usize = 8;
 
-/// One thing in a directory.
+/// An item of a directory.
 struct Item {
     path: PathBuf,
     metadata: Metadata,

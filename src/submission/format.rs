@@ -88,9 +88,7 @@ impl FileKind {
             FileKind::Unknown => "neither an executable nor text",
         }
     }
-}
 
-impl FileKind {
     /// The next step for a file that the event's machine cannot start.
     fn instead(self) -> &'static str {
         match self {
@@ -153,7 +151,7 @@ impl FileFormat {
         self.kind == FileKind::ShellText || self.reader.as_deref() == Some("sh")
     }
 
-    /// One line for people.
+    /// The format in a line for people.
     pub fn describe(&self) -> String {
         let mut line = match (self.kind, self.class) {
             (FileKind::Elf, Some(class)) => format!(
@@ -183,7 +181,7 @@ impl FileFormat {
 pub enum Machine {
     /// x86-64, which runs i386 as well. The event's machine is one.
     X86_64,
-    /// Another, by ELF's name for it (`AArch64`).
+    /// Another machine, by ELF's name for it (`AArch64`).
     Other(&'static str),
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// A value and the bytes of the text that it was written with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Json {
-    /// Where it stands.
+    /// Its place in the text.
     pub(crate) span: Range<usize>,
     /// The value itself.
     pub(crate) node: JsonNode,
@@ -36,7 +36,7 @@ pub(crate) enum JsonNode {
 pub(crate) struct Member {
     /// The key, decoded.
     pub(crate) key: String,
-    /// Where it stands.
+    /// The key's place in the text.
     pub(crate) key_span: Range<usize>,
     /// The value.
     pub(crate) value: Json,

@@ -64,7 +64,7 @@ pub enum Counting {
 pub struct PayloadField {
     /// Its name: `command`, `option Hash`, `initStrings[2]`.
     pub(crate) field: String,
-    /// Where it stands.
+    /// Its place in engines.json.
     pub(crate) place: SourcePlace,
     /// The decision on whether it counts.
     pub counting: Counting,

@@ -62,7 +62,7 @@ pub(crate) fn of_script(bytes: &[u8], leader: &str) -> Packing {
     }
 }
 
-/// Where the first byte stands that no text has.
+/// The offset of the first byte that no text has.
 fn text_end(bytes: &[u8]) -> usize {
     let Some(chunk) = bytes.utf8_chunks().next() else {
         return 0;
@@ -120,7 +120,7 @@ fn program(words: &[String]) -> Option<(&str, &[String])> {
     Some((base_name(&words[at]), &words[at + 1..]))
 }
 
-/// Where a command begins to read the file that it cuts.
+/// The place at which a command begins to read the file that it cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
     /// From this line on, counted from 1.
@@ -134,7 +134,7 @@ enum Cut {
 }
 
 impl Cut {
-    /// As an offset in the file.
+    /// The place as an offset in the file.
     fn offset(self, bytes: &[u8]) -> Option<usize> {
         match self {
             Cut::Line(line) => line_start(bytes, line),
@@ -149,7 +149,7 @@ impl Cut {
     }
 }
 
-/// Where a line begins, counted from 1.
+/// The offset of a line, of which the first has number 1.
 fn line_start(bytes: &[u8], line: usize) -> Option<usize> {
     match line {
         0 | 1 => Some(0),

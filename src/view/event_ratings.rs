@@ -75,7 +75,7 @@ impl Scale {
     /// The width of a bar's drawing.
     const WIDE: f64 = 160.0;
 
-    /// None where fewer than two are rated.
+    /// The scale of the list; none where fewer than two are rated.
     fn of(ratings: &EventRatings) -> Option<Scale> {
         let rated = || ratings.entries.iter().filter_map(rated);
         let low = rated().map(|rated| rated.elo - rated.error).fold(f64::INFINITY, f64::min);

@@ -64,7 +64,7 @@ pub(in crate::view) fn numbered(one: &ShownMove<'_>) -> String {
     numbered_move(one.number, one.side, &one.san)
 }
 
-/// The same of a move that is known by these.
+/// A move with its number: `12. Nf3`, `12… Nf6`.
 pub(crate) fn numbered_move(number: u32, side: Color, san: &str) -> String {
     format!("{number}{} {san}", side.fold_wb(".", "…"))
 }

@@ -18,7 +18,7 @@ use crate::model::verdict::{Finding, Status, Verdict};
 /// could be misled; fields may be added without.
 pub const CHECK_SCHEMA: &str = "gate4k/check/1";
 /// As [`CHECK_SCHEMA`], for `gate4k size`.
-pub(crate) const SIZE_SCHEMA: &str = "gate4k/size/1";
+const SIZE_SCHEMA: &str = "gate4k/size/1";
 
 #[derive(Serialize)]
 struct ReportDocument<'a, T> {

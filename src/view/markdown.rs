@@ -15,7 +15,7 @@ pub(crate) const SUMMARY_LIMIT: usize = 1 << 20;
 /// The extent of what is told of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
-    /// All of it.
+    /// The whole report.
     Whole,
     /// Without the conversation.
     NoTranscript,
@@ -209,7 +209,7 @@ fn fold_facts(page: &mut String, report: &EntryReport) {
     page.push_str("\n</details>\n");
 }
 
-/// Something that remained, in a line.
+/// A leftover in a line.
 pub(super) fn left(leftover: &Leftover) -> String {
     match leftover {
         Leftover::File(file) => {

@@ -1,4 +1,4 @@
-//! Where a report says that an entry lies.
+//! The place of an entry, as a report tells it.
 //!
 //! GitHub, and viewers of SARIF, want files as they lie in the repository, not as they were named from
 //! wherever the program was started.
@@ -10,7 +10,7 @@ use crate::model::text::shown;
 /// The directory that relative paths start from, and the one that they are told from.
 #[derive(Clone, Debug)]
 pub struct BasePaths {
-    /// Where paths were given: the current directory.
+    /// The directory that paths were given in: the current one.
     pub base: PathBuf,
     /// The directory that they are told from: the top of the repository.
     pub root: PathBuf,

@@ -10,7 +10,7 @@ use crate::ratings::elo::Estimate;
 use crate::ratings::sprt::{Scale, Sprt, SprtDecision};
 
 /// The name and version of the document.
-pub(crate) const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
+const RATINGS_SCHEMA: &str = "gate4k/ratings/1";
 
 /// The list with BayesElo's columns, and the match where there are two engines; for those who hear it, and where the columns
 /// do not fit, a sentence for each engine.

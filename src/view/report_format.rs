@@ -30,10 +30,10 @@ pub enum ReportFormat {
 /// A report that a library could not write.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// As JSON.
+    /// The report could not be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// As the XML of JUnit.
+    /// The report could not be written as the XML of JUnit.
     #[error(transparent)]
     Junit(#[from] quick_junit::SerializeError),
 }

@@ -20,7 +20,7 @@ fn kind(rule: &Rule) -> &'static str {
     }
 }
 
-/// One rule with its whole text.
+/// A rule with its whole text.
 pub(crate) fn one(rule: &Rule, width: usize) -> String {
     let mut page = String::new();
     let lead =
@@ -81,7 +81,7 @@ struct RuleText<'a> {
     text: &'a str,
 }
 
-/// These rules as `gate4k/explain/1`.
+/// The document `gate4k/explain/1` of these rules.
 ///
 /// # Errors
 /// When they cannot be written as JSON.

@@ -18,7 +18,7 @@ use crate::model::source_place::SourcePlace;
 use crate::model::text::hex;
 use crate::model::verdict::Finding;
 
-/// Where the format is described.
+/// The address of the format's schema.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// GitHub shows this many results of a run; the heaviest come first.

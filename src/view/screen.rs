@@ -53,12 +53,12 @@ pub(crate) struct Screen<'a> {
 pub(crate) enum Runner {
     /// The runner is at work.
     AtWork,
-    /// None is: the clocks stand.
+    /// No runner is at work: the clocks stand.
     Away,
 }
 
 impl Screen<'_> {
-    /// All of it.
+    /// The lines of the whole screen.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = wrap(&self.headline(), self.width);
         let open: Vec<&BroadcastGame> = self.broadcast.under_way().collect();

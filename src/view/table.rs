@@ -93,7 +93,7 @@ pub(crate) fn table(rows: &[TableRow], layout: PageLayout) -> String {
     page
 }
 
-/// The same in sentences.
+/// The table in sentences.
 fn in_words(rows: &[TableRow], width: usize) -> String {
     let mut page = String::new();
     for row in rows {

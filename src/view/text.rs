@@ -90,7 +90,7 @@ pub(crate) fn clean(text: &str) -> String {
     escape(text.as_bytes(), usize::MAX)
 }
 
-/// The same of a message of several lines, such as one that shows a line of a file: each stays a line.
+/// Escapes a message of several lines, such as one that shows a line of a file: each stays a line.
 pub(crate) fn clean_lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
 }

@@ -55,7 +55,7 @@ impl BookFormat {
 pub(crate) struct BookPart {
     /// Openings longer than this are cut.
     pub(crate) plies: Option<Ply>,
-    /// As many as this are enough: a table of moves has more lines than anybody plays.
+    /// The number of openings that is enough: a table of moves has more lines than anybody plays.
     pub(crate) most: usize,
     /// For a table of moves: lines by weight from the heaviest, or drawn by this seed.
     pub(crate) order: BookOrder,
@@ -127,7 +127,7 @@ pub(crate) enum BookError {
     },
 }
 
-/// Where in a book.
+/// A place in a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BookPlace {
     /// A line, from 1.

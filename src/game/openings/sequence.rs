@@ -3,7 +3,7 @@
 /// The order of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BookOrder {
-    /// As in the file.
+    /// The order of the file.
     Sequential,
     /// Shuffled; the same seed gives the same order on every machine.
     Shuffled {

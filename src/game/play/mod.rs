@@ -47,7 +47,7 @@ pub(crate) struct GameSettings {
 pub(crate) struct GameTerms<'a> {
     /// The settings that it shares with others.
     pub(crate) settings: &'a GameSettings,
-    /// Where it begins.
+    /// The opening that it begins with.
     pub(crate) opening: &'a Opening,
     /// Each side's time control.
     pub(crate) controls: ByColor<TimeControl>,

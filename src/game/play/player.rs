@@ -1,4 +1,4 @@
-//! One who can be asked for moves, and what comes back.
+//! The player of a side, and the answers that it gives.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::model::evidence::ExitHow;
 use crate::model::game::record::SearchInfo;
 use crate::model::game::record::Stamp;
 
-/// One who can be asked for moves.
+/// The player of a side, who can be asked for moves.
 pub(crate) trait Player {
     /// A new game begins.
     ///

@@ -130,7 +130,7 @@ fn moves_of(question: &GoQuestion) -> Option<Moves> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::support::testing::{self, Build};
+    use crate::judge::support::testing;
     use crate::model::evidence::{ExitHow, WhyIllegal};
 
     #[test]

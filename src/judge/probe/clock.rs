@@ -1,8 +1,8 @@
-//! Rule `clock`: what the engine does with little time, with hardly any, and with the event's.
+//! Rule `clock`: the engine's use of little time, of hardly any, and of the event's.
 //!
 //! Alone on the machine, because its times are the evidence. The event's clock comes last: most engines
 //! think for a minute there, so the wait is cut ([`Ask::was_cut`](crate::model::evidence::Ask::was_cut)).
-//! It is asked of both sides, since each has its own words in `go`: of White for the time, of Black only for
+//! The engine is asked of both sides, since each has its own words in `go`: of White for the time, of Black only for
 //! what that clock breaks, beside the other probes.
 
 use std::time::Duration;

@@ -22,7 +22,7 @@ pub(super) const AFTER_SILENCE: Duration = Duration::from_secs(15);
 const UNDER_WAY: Duration = Duration::from_millis(100);
 
 /// The same bench with shorter limits: these probes only advise, and many engines hang at them.
-pub(super) fn hasty<'a>(bench: &Bench<'a>) -> Bench<'a> {
+fn hasty<'a>(bench: &Bench<'a>) -> Bench<'a> {
     let advice = bench.plan.waits.advice;
     let limits = Limits {
         answer: bench.limits.answer.min(advice),

@@ -170,7 +170,7 @@ impl Puppets {
         self
     }
 
-    /// Something of it goes on for so long after its first process has gone.
+    /// A process of the engine goes on for so long after its first process has gone.
     pub(crate) fn lingers(mut self, time: Duration) -> Puppets {
         self.lingers = time;
         self

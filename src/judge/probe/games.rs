@@ -61,7 +61,7 @@ const REFERENCE_CONTROL: TimeControl = TimeControl::Clock {
 /// Games that go nowhere end here; few are as long.
 const LONGEST: Ply = Ply(300);
 
-/// Where games begin, so that an engine without chance in it plays different ones.
+/// The openings of games, so that an engine without chance in it plays different ones.
 pub(super) const OPENINGS: [&str; 8] = [
     "e2e4 e7e5 g1f3 b8c6",
     "d2d4 d7d5 c2c4 e7e6",

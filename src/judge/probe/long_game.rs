@@ -54,7 +54,7 @@ pub(super) fn run(bench: &Bench<'_>, go: Go, advice: bool) -> Result<ProbeOutcom
     Ok(outcome)
 }
 
-/// One that resigns at the end of the long game is asked what the other side would play a ply before, which is not lost:
+/// An engine that resigns at the end of the long game is asked what the other side would play a ply before, which is not lost:
 /// a resignation does not show that the list was read.
 pub(super) fn after_a_resignation(
     bench: &Bench<'_>,

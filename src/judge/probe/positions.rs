@@ -12,7 +12,7 @@ use crate::sandbox::plan::SandboxError;
 
 /// The time for all positions together: an engine that needs longer is asked as many as fit.
 const TIME: Duration = Duration::from_secs(60);
-/// The same where they are asked once more on a bigger clock, and the time for that is over.
+/// The time for all positions where they are asked once more on a bigger clock, and the time for that is over.
 const LEAST_TIME: Duration = Duration::from_secs(31);
 
 /// Positions of one kind that stand beside each other, about.

@@ -245,7 +245,7 @@ fn an_entry_that_a_small_clock_broke_is_asked_again_without_it() {
     }
 }
 
-/// It may leave files on the event's clock alone, and have something behind that sleeps, as one that is about to remove them.
+/// An engine may leave files on the event's clock alone, and have a process behind that sleeps, as one that is about to remove them.
 #[test]
 fn what_is_left_on_the_events_clock_is_waited_for_whatever_the_start_took() {
     for slow_start in [Duration::ZERO, Duration::from_secs(15)] {

@@ -1,4 +1,4 @@
-//! One side of a game as a match plays it, after which the entry is watched: whatever UCI tells it is as in a match.
+//! A side of a game as a match plays it, after which the entry is watched: whatever UCI tells it is as in a match.
 //!
 //! A game begins with `ucinewgame` from an opening, the list of moves grows by two plies between two questions, both clocks begin
 //! alike and run down by what each side takes, with their increments, and the opponent takes its time. Where the game begins and

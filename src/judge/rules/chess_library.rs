@@ -110,7 +110,6 @@ fn is_hosts(evidence: &Evidence, open: &FileOpen) -> bool {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::{ExitHow, Purpose};
     use crate::model::verdict::Status;
 

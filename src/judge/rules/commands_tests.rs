@@ -1,6 +1,6 @@
 use super::*;
 use crate::judge::support::testing;
-use crate::judge::support::testing::{Build, TestList};
+use crate::judge::support::testing::TestList;
 use crate::model::evidence::{Denial, ExitHow, Purpose};
 
 fn of(run: Run) -> Finding {
@@ -9,7 +9,7 @@ fn of(run: Run) -> Finding {
 
 #[test]
 fn classes_are_counted_and_lineages_told() {
-    let run = testing::run(Purpose::Main).exec(Some(0), "cc", ProgramClass::Listed).exec(
+    let run = testing::run(Purpose::Main).started(Some(0), "cc", ProgramClass::Listed).started(
         Some(1),
         "cc1",
         ProgramClass::Helper,
@@ -23,7 +23,7 @@ fn classes_are_counted_and_lineages_told() {
 #[test]
 fn a_refused_program_is_named_with_its_real_path_and_asker() {
     let mut run = testing::run(Purpose::Main)
-        .exec(Some(0), "cat", ProgramClass::Refused)
+        .started(Some(0), "cat", ProgramClass::Refused)
         .outcome(ExecOutcome::Denied);
     run.execs[1].asked = "/tmp/xz".into();
     run.execs[1].real = Some("/usr/bin/cat".into());
@@ -37,7 +37,7 @@ fn a_refused_program_is_named_with_its_real_path_and_asker() {
 
 #[test]
 fn tolerated_is_advice_and_under_strict_a_failure() {
-    let run = testing::run(Purpose::Main).exec(Some(0), "rm", ProgramClass::Tolerated);
+    let run = testing::run(Purpose::Main).started(Some(0), "rm", ProgramClass::Tolerated);
     let mut evidence = testing::evidence_of([run]);
     let finding = judge(&evidence, &TestList);
     assert_eq!(finding.status, Status::Advice);
@@ -50,7 +50,7 @@ fn tolerated_is_advice_and_under_strict_a_failure() {
 
 #[test]
 fn a_tolerated_program_in_a_first_line_is_told_as_well() {
-    let mut run = testing::run(Purpose::Main).exec(Some(0), "python3", ProgramClass::Listed);
+    let mut run = testing::run(Purpose::Main).started(Some(0), "python3", ProgramClass::Listed);
     assert_eq!(of(run.clone()).status, Status::Pass);
     run.execs[0].asked = "/entry/engine".into();
     run.execs[0].real = Some("/usr/bin/rm".into());
@@ -63,9 +63,9 @@ fn a_tolerated_program_in_a_first_line_is_told_as_well() {
 #[test]
 fn a_search_along_path_accuses_nobody() {
     let run = testing::run(Purpose::Main)
-        .exec(Some(0), "xz", ProgramClass::Listed)
+        .started(Some(0), "xz", ProgramClass::Listed)
         .outcome(ExecOutcome::NotFound)
-        .exec(Some(0), "xz", ProgramClass::Listed);
+        .started(Some(0), "xz", ProgramClass::Listed);
     assert_eq!(of(run).status, Status::Pass);
 }
 
@@ -84,7 +84,8 @@ fn an_absent_forbidden_command_is_advice_unless_attempted_or_fatal() {
     assert!(finding.summary.contains("it looked for curl"));
     let attempted = works.clone().stderr("e: 2: curl: not found");
     assert_eq!(of(attempted).status, Status::Fail);
-    let tried = works.exec(Some(0), "curl", ProgramClass::Refused).outcome(ExecOutcome::NotFound);
+    let tried =
+        works.started(Some(0), "curl", ProgramClass::Refused).outcome(ExecOutcome::NotFound);
     assert_eq!(of(tried).status, Status::Fail);
     let failed = testing::run(Purpose::Main).died(ExitHow::Status(127)).looked_for("curl");
     assert_eq!(of(failed).status, Status::Fail);
@@ -137,11 +138,11 @@ fn a_helper_that_is_read_to_be_copied_is_told() {
     // A command, and a helper that is a script, which its shell opens.
     let mut run = testing::run(Purpose::Main).opened("/usr/bin/xz", false);
     assert_eq!(of(run.clone()).status, Status::Pass);
-    run = run.exec(Some(0), "mv", ProgramClass::Helper).opened("/usr/bin/mv", false);
+    run = run.started(Some(0), "mv", ProgramClass::Helper).opened("/usr/bin/mv", false);
     run.opens[1].by = Some(1);
     assert_eq!(of(run.clone()).status, Status::Pass);
     // The path by which a program was asked for can be another one by the time the kernel looks.
-    run = run.exec(Some(0), "touch", ProgramClass::OwnProduct).opened("/usr/bin/touch", false);
+    run = run.started(Some(0), "touch", ProgramClass::OwnProduct).opened("/usr/bin/touch", false);
     run.opens[2].by = Some(2);
     assert_eq!(of(run).status, Status::Fail);
 }
@@ -159,7 +160,7 @@ fn a_program_beside_a_compilers_helpers_that_is_read_to_be_copied_is_told() {
 #[test]
 fn an_own_file_without_its_execute_bit_is_no_accusation_and_memory_is() {
     let mut run = testing::run(Purpose::Main)
-        .exec(Some(0), "tmp.a", ProgramClass::OwnProduct)
+        .started(Some(0), "tmp.a", ProgramClass::OwnProduct)
         .outcome(ExecOutcome::Denied);
     run.execs[1].asked = "/tmp/tmp.a".into();
     run.execs[1].real = None;
@@ -175,8 +176,9 @@ fn beside_a_good_one(aside: Run) -> Finding {
 
 #[test]
 fn a_fallback_that_only_a_failed_start_at_a_blank_tries_is_advice() {
-    let strip =
-        |run: Run| run.exec(Some(0), "strip", ProgramClass::Refused).outcome(ExecOutcome::Denied);
+    let strip = |run: Run| {
+        run.started(Some(0), "strip", ProgramClass::Refused).outcome(ExecOutcome::Denied)
+    };
     let failed = || testing::run(Purpose::BlankPath).died(ExitHow::Status(1));
     let finding = beside_a_good_one(strip(failed()));
     assert_eq!(finding.status, Status::Advice);
@@ -207,6 +209,7 @@ fn a_payload_that_the_other_shell_runs_as_commands_is_noise_and_a_start_is_none(
     let finding = beside_a_good_one(failed().stderr("e: line 6: qZ: command not found"));
     assert_eq!(finding.status, Status::Advice);
     assert!(finding.summary.contains("it wanted qZ"), "{}", finding.summary);
-    let asked = failed().exec(Some(0), "sed", ProgramClass::Refused).outcome(ExecOutcome::Denied);
+    let asked =
+        failed().started(Some(0), "sed", ProgramClass::Refused).outcome(ExecOutcome::Denied);
     assert_eq!(beside_a_good_one(asked).status, Status::Fail);
 }

@@ -49,7 +49,6 @@ fn judge(evidence: &Evidence) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::ExitHow;
     use crate::model::verdict::Status;
 

@@ -34,11 +34,7 @@ fn judge(evidence: &Evidence) -> Finding {
     if evidence.runs.iter().all(|run| run.launch_failure.is_some()) {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let ended: Vec<&Run> = runs::gate_runs(evidence)
-        .filter(|run| runs::was_told_to_quit(run))
-        .chain(evidence.of(Purpose::OtherGo).filter(|run| runs::ended_after_other_go(run)))
-        .filter(|run| is_final(run))
-        .collect();
+    let ended: Vec<&Run> = runs::ended_as_asked(evidence).filter(|run| is_final(run)).collect();
     let left: Vec<(&Run, &LeftFile)> = ended.iter().flat_map(|run| own(run)).collect();
     let other: Vec<(&Run, &LeftFile)> = evidence
         .runs
@@ -211,7 +207,6 @@ fn json_of(left: &[(&Run, &LeftFile)]) -> Value {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::{EndHow, ProgramClass, Shell};
     use crate::model::verdict::Status;
 
@@ -237,7 +232,7 @@ mod tests {
     #[test]
     fn a_cleaner_that_the_entry_killed_is_told() {
         let mut run = testing::run(Purpose::Main)
-            .exec(Some(0), "sleep", ProgramClass::Tolerated)
+            .started(Some(0), "sleep", ProgramClass::Tolerated)
             .left("/tmp/tmp.a", None);
         assert!(judge(&testing::evidence_of([run.clone()])).help.contains("rm $T"));
         run.execs[1].exit = Some(ExitHow::Signal(9));

@@ -45,10 +45,7 @@ fn after_games(left: &[LeftByProcess], limits: &Limits) -> Option<LeftByGames> {
 /// Judges what still ran at the grace limit; gate4k has killed it since.
 fn judge(evidence: &Evidence) -> Finding {
     // After a kill by gate4k nothing can be told (it killed the whole tree), nor after a hang or a crash.
-    let ended: Vec<&Run> = runs::gate_runs(evidence)
-        .filter(|run| runs::was_told_to_quit(run))
-        .chain(evidence.of(Purpose::OtherGo).filter(|run| runs::ended_after_other_go(run)))
-        .collect();
+    let ended: Vec<&Run> = runs::ended_as_asked(evidence).collect();
     let Some(first) = ended.first() else {
         return Finding::skipped(RULE, runs::needs_good_end(evidence));
     };
@@ -123,7 +120,6 @@ fn other_ends(evidence: &Evidence) -> Option<(&Run, String)> {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::Resource;
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;

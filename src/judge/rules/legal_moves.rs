@@ -53,7 +53,7 @@ struct Searches<'a> {
     /// The number of legal answers.
     legal: usize,
     illegal: Vec<SearchInRun<'a>>,
-    /// Those without an answer, but in the long game: the rule that asked for it tells of them.
+    /// Searches without an answer, those of the long game left out: the rule that asked for it tells of them.
     dead: Vec<SearchInRun<'a>>,
     /// A resignation (rule 2.1) is no illegal move, and shows no legal one.
     resigned: Vec<SearchInRun<'a>>,
@@ -314,9 +314,7 @@ fn died(dead: &[SearchInRun], first: SearchInRun) -> Finding {
     )
     .detail(format!("no answer in {}, though it answered others", counted(dead.len(), "search")))
     .details(place(&first))
-    .details(runs::crashes(first.run))
-    .details(runs::stderr(first.run))
-    .details(runs::conversation(first.run, first.index))
+    .details(runs::account(first.run, first.index))
     .help(help)
 }
 
@@ -351,7 +349,7 @@ fn json_of(search: &SearchInRun) -> Value {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, illegal, ms};
+    use crate::judge::support::testing::{illegal, ms};
     use crate::model::evidence::{ExitHow, FatalSignal, MoveFault, Question, Resource};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;

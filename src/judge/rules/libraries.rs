@@ -269,7 +269,7 @@ mod tests {
     use super::*;
     use crate::judge::support::allowed::CommandWord;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, TestList};
+    use crate::judge::support::testing::TestList;
     use crate::model::evidence::{EndHow, ExitHow, Purpose};
 
     fn of(run: Run, needed: &[&str]) -> Finding {
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_header_that_a_compiler_reads_becomes_a_part_of_the_entry() {
         let read = |path: &str| {
-            let mut run = testing::run(Purpose::Main).exec(Some(0), "cc1", ProgramClass::Helper);
+            let mut run = testing::run(Purpose::Main).started(Some(0), "cc1", ProgramClass::Helper);
             run = run.opened(path, false);
             run.opens[0].by = Some(1);
             judge(&testing::evidence_of([run]), &[], &Compiler)
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn a_library_of_an_interpreter_serves_no_code_that_was_brought_into_it() {
         let run = |before: Opener, library: Opener| {
-            let mut run = testing::run(Purpose::Main).exec(Some(0), "xz", ProgramClass::Listed);
+            let mut run = testing::run(Purpose::Main).started(Some(0), "xz", ProgramClass::Listed);
             run = run.opened("/lib/libc.so.6", false).opened("/usr/lib/libgmp.so.10", false);
             for (open, opener) in run.opens.iter_mut().zip([before, library]) {
                 (open.by, open.opener) = (Some(1), opener);

@@ -105,9 +105,7 @@ fn failed(evidence: &Evidence, search: &SearchInRun<'_>) -> Finding {
         runs::answer_words(ask, run)
     );
     let finding = Finding::fail(RULE, summary)
-        .details(runs::crashes(run))
-        .details(runs::stderr(run))
-        .details(runs::conversation(run, index))
+        .details(runs::account(run, index))
         .with("commands", runs::commands_upto(run, index))
         .help(next_step(ask));
     let finding = came_again::noted(finding, came_again::came_again(evidence, search));
@@ -178,7 +176,7 @@ fn no_answer(evidence: &Evidence) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, illegal};
+    use crate::judge::support::testing::illegal;
     use crate::model::evidence::{ExitHow, Resource};
     use crate::model::units::Bytes;
 

@@ -105,11 +105,11 @@ pub(crate) enum InGames {
 
 /// The leftovers of games against a rule.
 pub(crate) enum LeftByGames {
-    /// Something.
+    /// Leftovers were seen.
     Some {
         /// The extent, in words: `2 files remain after its games`.
         count: String,
-        /// Each of it, in words.
+        /// Each leftover, in words.
         each: Vec<String>,
     },
     /// Nothing that anybody saw; but it was not seen that there is nothing, in these words.
@@ -173,7 +173,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::judge::support::testing::{self, Build, TestList};
+    use crate::judge::support::testing::{self, TestList};
     use crate::model::evidence::{ExitHow, Purpose};
     use crate::model::layer_status::LayerState;
     use crate::model::rule::{RULES, Rule};

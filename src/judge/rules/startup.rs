@@ -197,7 +197,7 @@ fn longest(run: &Run) -> Vec<(usize, Option<Duration>)> {
     ran
 }
 
-/// Where the time went, for people.
+/// The parts of the start's time, for people.
 fn where_time_went(run: &Run) -> Vec<String> {
     longest(run)
         .into_iter()
@@ -237,7 +237,7 @@ fn programs(run: &Run) -> serde_json::Value {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, TestList, ms};
+    use crate::judge::support::testing::{TestList, ms};
     use crate::model::evidence::{
         Answer, Denial, ExitHow, FileAccess, LaunchFailure, ProgramClass, Resource,
     };
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn both_times_and_the_programs_are_told() {
-        let run = testing::run(Purpose::Main).exec(Some(0), "cc", ProgramClass::Listed);
+        let run = testing::run(Purpose::Main).started(Some(0), "cc", ProgramClass::Listed);
         let finding = of(run);
         assert_eq!(finding.status, Status::Pass);
         assert!(finding.summary.contains("uciok after 0.50 s, readyok after 0.51 s"));
@@ -364,7 +364,7 @@ mod tests {
     fn a_compiler_that_may_not_write_beside_the_entry_is_told_so() {
         let mut run = testing::run(Purpose::Main)
             .died(ExitHow::Status(127))
-            .exec(Some(0), "cc", ProgramClass::Listed)
+            .started(Some(0), "cc", ProgramClass::Listed)
             .stderr("/usr/bin/ld: cannot open output file /entry/1.o: Permission denied")
             .opened("/entry/1.o", true);
         run.execs[1].exit = Some(ExitHow::Status(1));
@@ -380,7 +380,7 @@ mod tests {
         for (name, step) in [("gcc-77", "do without gcc-77"), ("pypy3", "install pypy3")] {
             let mut run = testing::run(Purpose::Main)
                 .died(ExitHow::Status(126))
-                .exec(Some(0), "tmp.x", ProgramClass::OwnProduct)
+                .started(Some(0), "tmp.x", ProgramClass::OwnProduct)
                 .stderr(&format!("/entry/1: 3: {name}: not found"));
             run.execs[1].outcome = ExecOutcome::Denied;
             run.execs[1].asked = "/tmp/tmp.x".into();
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_sign_of_typography_in_a_command_is_named() {
-        let mut given = testing::run(Purpose::Main).died(ExitHow::Status(127)).exec(
+        let mut given = testing::run(Purpose::Main).died(ExitHow::Status(127)).started(
             Some(0),
             "tail",
             ProgramClass::Listed,
@@ -470,7 +470,7 @@ mod tests {
             .stderr("ModuleNotFoundError: No module named 'numpy'");
         // By a shell that has started no Python.
         assert_eq!(of(numpy.clone()).status, Status::Fail);
-        let numpy = numpy.exec(Some(0), "python3", ProgramClass::Listed);
+        let numpy = numpy.started(Some(0), "python3", ProgramClass::Listed);
         assert_eq!(of(numpy).status, Status::Undecided);
     }
 
@@ -488,7 +488,7 @@ mod tests {
     fn a_forgotten_chmod_is_named() {
         let mut run = testing::run(Purpose::Main)
             .died(ExitHow::Status(126))
-            .exec(Some(0), "tmp.a", ProgramClass::OwnProduct)
+            .started(Some(0), "tmp.a", ProgramClass::OwnProduct)
             .outcome(ExecOutcome::Denied);
         run.execs[1].asked = "/tmp/tmp.a".into();
         run.execs[1].real = None;
@@ -501,9 +501,9 @@ mod tests {
     fn a_file_that_nobody_filled_is_no_forgotten_chmod() {
         let mut run = testing::run(Purpose::Main)
             .died(ExitHow::Status(126))
-            .exec(Some(0), "xz", ProgramClass::Listed)
-            .exec(Some(0), "cc", ProgramClass::Listed)
-            .exec(Some(0), "tmp.a", ProgramClass::OwnProduct)
+            .started(Some(0), "xz", ProgramClass::Listed)
+            .started(Some(0), "cc", ProgramClass::Listed)
+            .started(Some(0), "tmp.a", ProgramClass::OwnProduct)
             .outcome(ExecOutcome::Denied)
             .stderr("<stdin>:1:1: error: expected identifier");
         run.execs[2].exit = Some(ExitHow::Status(1));
@@ -523,7 +523,7 @@ mod tests {
         assert!(finding.help.contains("where the stub cuts it"), "{}", finding.help);
         // So does whatever unpacks nothing.
         let mut run = run
-            .exec(Some(0), "tail", ProgramClass::Listed)
+            .started(Some(0), "tail", ProgramClass::Listed)
             .stderr("tail: cannot open '/work/engine' for reading: No such file or directory");
         run.execs[4].exit = Some(ExitHow::Status(1));
         let finding = of(run);

@@ -67,9 +67,7 @@ fn judge(evidence: &Evidence) -> Finding {
     );
     let finding = Finding::fail(RULE, summary)
         .detail(format!("position: {}", go.fen))
-        .details(runs::crashes(run))
-        .details(runs::stderr(run))
-        .details(runs::conversation(run, index))
+        .details(runs::account(run, index))
         .with("ask", ask)
         .with("commands", runs::commands_upto(run, index))
         .help(if resigns {
@@ -138,7 +136,7 @@ fn bare_works(evidence: &Evidence) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, illegal};
+    use crate::judge::support::testing::illegal;
     use crate::model::evidence::{Question, Resource, Run};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;

@@ -110,7 +110,6 @@ fn said(run: &Run) -> Option<String> {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::{ExitHow, Purpose};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;

@@ -37,7 +37,6 @@ fn judge(evidence: &Evidence) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::{Answer, Purpose, Resource};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;

@@ -68,7 +68,7 @@ struct Searches<'a> {
     bare: Vec<SearchInRun<'a>>,
     /// After a list of moves.
     listed: Vec<SearchInRun<'a>>,
-    /// Those of either form that the engine resigned in.
+    /// Searches of either form in which the engine resigned.
     resigned: Vec<SearchInRun<'a>>,
 }
 
@@ -189,9 +189,7 @@ fn accuse<'a>(
     help: &'static str,
 ) -> Fault<'a> {
     let finding = Finding::fail(RULE, summary)
-        .details(runs::crashes(run))
-        .details(runs::stderr(run))
-        .details(runs::conversation(run, index))
+        .details(runs::account(run, index))
         .with("commands", runs::commands_upto(run, index))
         .help(help);
     (run, finding)
@@ -247,7 +245,7 @@ fn never_right<'a, 'b>(listed: &'b [SearchInRun<'a>]) -> Option<&'b SearchInRun<
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, illegal, legal};
+    use crate::judge::support::testing::{illegal, legal};
     use crate::model::evidence::{ExitHow, Question};
     use crate::model::verdict::Status;
 

@@ -23,11 +23,7 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
 /// Judges every `quit` that was sent to a run that counts.
 fn judge(evidence: &Evidence) -> Finding {
     let limit = evidence.limits.quit;
-    let asked: Vec<(&Run, usize, &Ask)> = runs::gate_runs(evidence)
-        .filter(|run| run.uciok.is_some())
-        .flat_map(|run| runs::asked(run).map(move |(index, ask)| (run, index, ask)))
-        .filter(|(_, _, ask)| ask.question == Question::Quit)
-        .collect();
+    let asked = runs::all_asked(evidence, &Question::Quit);
     if asked.is_empty() {
         return never_asked(evidence);
     }
@@ -146,7 +142,7 @@ fn never_asked(evidence: &Evidence) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::{Build, ms};
+    use crate::judge::support::testing::ms;
     use crate::model::evidence::{EndHow, Purpose, RunEnding};
 
     fn deaf() -> Run {
@@ -169,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_stub_that_waits_after_its_engine_is_told_so() {
-        let mut run = deaf().exec(Some(0), "a.out", ProgramClass::OwnProduct).exec(
+        let mut run = deaf().started(Some(0), "a.out", ProgramClass::OwnProduct).started(
             Some(0),
             "sleep",
             ProgramClass::Listed,

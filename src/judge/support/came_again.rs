@@ -75,7 +75,7 @@ fn is_no_matter_of_time(run: &Run, ask: &Ask) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::support::testing::{self, Build, LISTED, illegal, ms};
+    use crate::judge::support::testing::{self, LISTED, illegal, ms};
     use crate::model::evidence::{FatalSignal, GoQuestion, Purpose, Question};
 
     fn go(left: u64) -> GoQuestion {

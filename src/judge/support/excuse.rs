@@ -6,7 +6,7 @@ use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Answer, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
 };
-use crate::model::layer_status::{Layer, LayerName, LayerState};
+use crate::model::layer_status::{LayerName, gap};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Finding, Status};
 use crate::model::words;
@@ -14,7 +14,7 @@ use crate::model::words;
 /// A reason why a failure may be this host's and not the entry's.
 pub(crate) struct Excuse {
     /// True if the entry took more than the event allows: the failure stands, and this is why.
-    pub(crate) over_limit: bool,
+    over_limit: bool,
     /// In words, to stand after the failure's summary.
     pub(crate) why: String,
     /// The next step.
@@ -68,16 +68,7 @@ pub(crate) fn leaning_on(mut finding: Finding, host: &HostFacts, layers: &[Layer
 /// The mandatory layers that are not whole, each in words. One that is not even reported is a gap, too.
 pub(super) fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)> {
     let mandatory = LayerName::ALL.into_iter().filter(|name| name.is_mandatory());
-    mandatory.filter_map(|name| {
-        let words = |layer: &Layer| match layer.state {
-            LayerState::Enforced => None,
-            state => Some(format!("{} is {}: {}", name.word(), state.word(), layer.reason)),
-        };
-        match host.layers.iter().find(|layer| layer.name == name) {
-            Some(layer) => words(layer).map(|words| (name, words)),
-            None => Some((name, format!("{} was not reported", name.word()))),
-        }
-    })
+    mandatory.filter_map(|name| Some((name, gap(name, &host.layers)?)))
 }
 
 /// The kernel refused the run memory, threads or an instruction (docs/decisions/011), or the sandbox a call that no rule forbids.
@@ -333,16 +324,16 @@ const LAZY_FROM: Bytes = Bytes(4 << 30);
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::{Denial, Purpose, Resource};
+    use crate::model::layer_status::LayerState;
     use crate::model::rule::RuleId;
 
     #[test]
     fn a_refused_call_that_no_rule_forbids_leaves_a_failure_open() {
         let with = |by: Option<usize>, what: &str| {
             let mut run = testing::run(Purpose::Main)
-                .exec(Some(0), "cc", ProgramClass::Listed)
-                .exec(Some(0), "python3", ProgramClass::Listed);
+                .started(Some(0), "cc", ProgramClass::Listed)
+                .started(Some(0), "python3", ProgramClass::Listed);
             run.denials.push(Denial { by, what: what.into(), count: 1 });
             refusal(&run, &testing::host()).map(|excuse| excuse.why)
         };

@@ -17,7 +17,7 @@ use crate::policy::allowlist::AcceleratorPart;
 use crate::sandbox::plan::PSEUDO_TERMINAL;
 
 /// The run asked for a command of rule 7.5 that this host lacks.
-pub(crate) fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
+fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
     let named = complaints::not_found_names(&run.stderr_tail);
     let launch = run.launch_failure.as_ref().map(|failure| {
         failure
@@ -52,7 +52,7 @@ fn missing_version(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
 }
 
 /// The run asked for a library that is allowed, and this host does not have it (for this interpreter).
-pub(crate) fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
+fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     let (name, _) =
         complaints::missing_by_complainer(&run.stderr_tail).into_iter().find(|(name, by)| {
             matches!(policy.library(name), LibraryWord::Allowed(_)) && is_borne_out(run, name, *by)
@@ -158,7 +158,7 @@ fn no_accelerator(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Option<E
 /// A layer's gap that may itself have broken the entry: any mandatory one; limits that are too low;
 /// and without a mount namespace a fixed path below /tmp cannot be made private, so that writing
 /// there is refused.
-pub(crate) fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
+fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
     if let Some((_, words)) = gaps(host).next() {
         return Some(Excuse::of_host(
             format!("but on this host {words}"),
@@ -251,7 +251,6 @@ mod tests {
     use super::*;
     use crate::judge::support::excuse::excused;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::LaunchFailure;
     use crate::model::layer_status::Layer;
     use crate::model::rule::RuleId;
@@ -291,7 +290,7 @@ mod tests {
         let said = "x.h:39:1: error: inlining failed in call to ‘always_inline’ ‘_pext_u64’: target specific option mismatch";
         let run = |argument: &str| {
             let mut run = testing::run(Purpose::Main)
-                .exec(Some(0), "cc", crate::model::evidence::ProgramClass::Listed)
+                .started(Some(0), "cc", crate::model::evidence::ProgramClass::Listed)
                 .stderr(said);
             run.execs[1].argv.push(argument.into());
             run
@@ -309,7 +308,7 @@ mod tests {
         ];
         for line in said {
             let run = testing::run(Purpose::Main)
-                .exec(Some(0), "python3", ProgramClass::Listed)
+                .started(Some(0), "python3", ProgramClass::Listed)
                 .stderr(line);
             let finding = excused(Finding::fail(RuleId::Startup, "ended"), refused_limit(&run));
             assert_eq!(finding.status, Status::Undecided);
@@ -337,10 +336,11 @@ mod tests {
     fn a_part_of_python_is_missing_where_python_says_so() {
         let said = testing::run(Purpose::Main).stderr("No module named 'tkinter'");
         assert!(missing_part_of_python(&said).is_none(), "words alone");
-        let excuse = missing_part_of_python(&said.exec(Some(0), "python3", ProgramClass::Listed));
+        let excuse =
+            missing_part_of_python(&said.started(Some(0), "python3", ProgramClass::Listed));
         assert!(excuse.unwrap().help.contains("apt-get install python3-tk"));
         let other = testing::run(Purpose::Main).stderr("No module named 'torch'");
-        let other = other.exec(Some(0), "python3", ProgramClass::Listed);
+        let other = other.started(Some(0), "python3", ProgramClass::Listed);
         assert!(missing_part_of_python(&other).is_none());
     }
 
@@ -348,7 +348,7 @@ mod tests {
     fn a_library_is_missing_where_a_program_of_the_host_has_looked_for_it() {
         let excuses = |run: &Run| missing_library(run, &testing::TestList).is_some();
         let said = |line: &str| testing::run(Purpose::Main).stderr(line);
-        let listed = |run: Run, name: &str| run.exec(Some(0), name, ProgramClass::Listed);
+        let listed = |run: Run, name: &str| run.started(Some(0), name, ProgramClass::Listed);
         let looked = |path: &str| {
             let mut run = said(
                 "e: error while loading shared libraries: libm.so.6: cannot open shared object file",
@@ -362,7 +362,7 @@ mod tests {
         assert!(!excuses(&said(numpy)));
         assert!(!excuses(&listed(said(numpy), "perl")));
         assert!(excuses(&listed(said(numpy), "python3")));
-        let mut own = said(numpy).exec(Some(0), "python3", ProgramClass::OwnProduct);
+        let mut own = said(numpy).started(Some(0), "python3", ProgramClass::OwnProduct);
         assert!(!excuses(&own));
         // A script of the entry's own, read by the host's.
         own.execs[1].script = true;

@@ -1,5 +1,6 @@
 //! The judging of questions that have one right answer (`isready`, `ucinewgame`): all asked, all answered.
 
+use crate::judge::support::runs::AskInRun;
 use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{
     Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Question, Run,
@@ -24,17 +25,12 @@ pub(crate) fn judge(
     question: &Question,
     exchange: &Exchange,
 ) -> Finding {
-    // A run that said `uciok` can be judged by `isready` even where the start failed for want of it.
-    let asked: Vec<(&Run, usize, &Ask)> = runs::gate_runs(evidence)
-        .filter(|run| run.uciok.is_some())
-        .flat_map(|run| runs::asked(run).map(move |(index, ask)| (run, index, ask)))
-        .filter(|(_, _, ask)| ask.question == *question)
-        .filter(|(run, index, ask)| ask.answer.is_good() || !is_below_event(run, *index))
-        .collect();
+    let mut asked = runs::all_asked(evidence, question);
+    asked.retain(|(run, index, ask)| ask.answer.is_good() || !is_below_event(run, *index));
     if asked.is_empty() {
         return not_asked(rule, evidence, exchange.sent);
     }
-    let bad: Vec<&(&Run, usize, &Ask)> =
+    let bad: Vec<&AskInRun<'_>> =
         asked.iter().filter(|(_, _, ask)| !ask.answer.is_good()).collect();
     let slowest = asked.iter().map(|(_, _, ask)| ask.took).max().unwrap_or_default();
     let Some((run, index, ask)) = bad.first() else {
@@ -78,9 +74,7 @@ pub(crate) fn judge(
         ),
     )
     .detail(format!("{} of {} were answered", asked.len() - bad.len(), asked.len()))
-    .details(runs::crashes(run))
-    .details(runs::stderr(run))
-    .details(runs::conversation(run, *index))
+    .details(runs::account(run, *index))
     .with("asked", asked.len())
     .with("unanswered", bad.len())
     .with("ask", ask)

@@ -123,12 +123,11 @@ fn is_packages(path: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
     use crate::model::evidence::Purpose;
 
     fn told(path: &str, class: ProgramClass, access: FileAccess) -> bool {
         let mut run =
-            testing::run(Purpose::Main).exec(Some(0), "python3", class).opened(path, true);
+            testing::run(Purpose::Main).started(Some(0), "python3", class).opened(path, true);
         run.opens[0].by = Some(1);
         run.opens[0].access = access;
         !words(&testing::evidence_of([run])).is_empty()
@@ -187,7 +186,8 @@ mod tests {
     #[test]
     fn an_entry_that_removes_its_own_file_is_told() {
         let told = |word: &str| {
-            let mut run = testing::run(Purpose::Main).exec(Some(0), "rm", ProgramClass::Tolerated);
+            let mut run =
+                testing::run(Purpose::Main).started(Some(0), "rm", ProgramClass::Tolerated);
             run.execs[0].asked = "/entry/5e4a36c4".into();
             run.execs[1].argv = vec!["rm".into(), "-f".into(), word.into()];
             words(&testing::evidence_of([run]))

@@ -85,6 +85,19 @@ pub(crate) fn asked(run: &Run) -> impl Iterator<Item = (usize, &Ask)> {
     run.asks.iter().enumerate().take(upto)
 }
 
+/// A question, its run, and its number there.
+pub(crate) type AskInRun<'a> = (&'a Run, usize, &'a Ask);
+
+/// The questions of one kind in the runs that count. A run that said `uciok` can be judged by them even where its start failed
+/// for want of their answer.
+pub(crate) fn all_asked<'a>(evidence: &'a Evidence, question: &Question) -> Vec<AskInRun<'a>> {
+    gate_runs(evidence)
+        .filter(|run| run.uciok.is_some())
+        .flat_map(|run| asked(run).map(move |(index, ask)| (run, index, ask)))
+        .filter(|(_, _, ask)| ask.question == *question)
+        .collect()
+}
+
 /// A search and where it stands in its run.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchInRun<'a> {
@@ -161,16 +174,16 @@ pub(crate) fn was_told_to_quit(run: &Run) -> bool {
     }
 }
 
-/// True if it ended in good order after the form of `go` that it need not know: by `quit`, or by itself and without an error. What remains
-/// then remains after every game.
-pub(crate) fn ended_after_other_go(run: &Run) -> bool {
+/// The runs after which nothing may remain: those that count and were told to quit, and those that ended in good order, by `quit`
+/// or by themselves and without an error, after the form of `go` that the engine need not know.
+pub(crate) fn ended_as_asked(evidence: &Evidence) -> impl Iterator<Item = &Run> {
     let quit = |ask: &Ask| ask.question == Question::Quit && ask.answer == Answer::Done;
-    run.purpose == Purpose::OtherGo
-        && match run.ending.how {
-            EndHow::Quit => run.asks.iter().any(quit),
-            EndHow::ByItself => run.ending.exit == Some(ExitHow::Status(0)),
-            _ => false,
-        }
+    let other_go = evidence.of(Purpose::OtherGo).filter(move |run| match run.ending.how {
+        EndHow::Quit => run.asks.iter().any(quit),
+        EndHow::ByItself => run.ending.exit == Some(ExitHow::Status(0)),
+        _ => false,
+    });
+    gate_runs(evidence).filter(|run| was_told_to_quit(run)).chain(other_go)
 }
 
 /// The rule behind which everything stands that needs a run which ended in good order.
@@ -300,7 +313,7 @@ pub(crate) fn answer_words(ask: &Ask, run: &Run) -> String {
     }
 }
 
-/// What it said in quotes. A blank of typography looks like any other, so it is named.
+/// A line in quotes. A blank of typography looks like any other, so it is named.
 fn quoted(line: &str) -> String {
     match Typographic::first_in(line) {
         Some(sign) => format!("`{line}` (with {} in it)", sign.shown()),
@@ -322,6 +335,11 @@ pub(crate) fn crashes(run: &Run) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// The account of a failure at a question: fatal signals, the end of the standard error, the conversation so far.
+pub(crate) fn account(run: &Run, index: usize) -> Vec<String> {
+    [crashes(run), stderr(run), conversation(run, index)].concat()
 }
 
 /// The end of its standard error.
@@ -411,11 +429,10 @@ pub(crate) fn conversation(run: &Run, upto: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::judge::support::testing::Build;
 
     #[test]
     fn lineage_goes_down_to_the_entry() {
-        let run = testing::run(Purpose::Main).exec(Some(0), "cc", ProgramClass::Listed).exec(
+        let run = testing::run(Purpose::Main).started(Some(0), "cc", ProgramClass::Listed).started(
             Some(1),
             "cc1",
             ProgramClass::Helper,

@@ -199,35 +199,20 @@ pub(crate) fn games(games: Vec<PlayedGame>) -> GamesEvidence {
 }
 
 /// Changes to a run, in a chain.
-pub(crate) trait Build: Sized {
-    fn exec(self, by: Option<usize>, name: &str, class: ProgramClass) -> Self;
-    fn outcome(self, outcome: ExecOutcome) -> Self;
-    fn not_up(self) -> Self;
-    fn died(self, exit: ExitHow) -> Self;
-    fn asked(self, question: Question, answer: Answer) -> Self;
-    fn stderr(self, line: &str) -> Self;
-    fn refused(self, what: Resource) -> Self;
-    fn looked_for(self, name: &str) -> Self;
-    fn opened(self, path: &str, denied: bool) -> Self;
-    fn left(self, path: &str, exempt: Option<&str>) -> Self;
-    fn stopped(self, command: &str) -> Self;
-    fn still_runs(self, command: &str, state: char) -> Self;
-}
-
-impl Build for Run {
-    fn exec(mut self, by: Option<usize>, name: &str, class: ProgramClass) -> Run {
+impl Run {
+    pub(crate) fn started(mut self, by: Option<usize>, name: &str, class: ProgramClass) -> Run {
         self.execs.push(exec(by, name, class));
         self
     }
     /// Sets the last program's outcome.
-    fn outcome(mut self, outcome: ExecOutcome) -> Run {
+    pub(crate) fn outcome(mut self, outcome: ExecOutcome) -> Run {
         if let Some(exec) = self.execs.last_mut() {
             exec.outcome = outcome;
         }
         self
     }
     /// A run that never said `uciok`.
-    fn not_up(mut self) -> Run {
+    pub(crate) fn not_up(mut self) -> Run {
         self.uciok = None;
         self.readyok = None;
         self.asks = vec![ask(Question::Uci, 0, 60_000, Answer::Timeout)];
@@ -236,7 +221,7 @@ impl Build for Run {
         self
     }
     /// A run that ended before `uciok`.
-    fn died(mut self, exit: ExitHow) -> Run {
+    pub(crate) fn died(mut self, exit: ExitHow) -> Run {
         self = self.not_up();
         self.asks = vec![ask(Question::Uci, 0, 30, Answer::Ended(Some(exit)))];
         self.ending.how = EndHow::ByItself;
@@ -244,24 +229,24 @@ impl Build for Run {
         self
     }
     /// One more question before `quit`.
-    fn asked(mut self, question: Question, answer: Answer) -> Run {
+    pub(crate) fn asked(mut self, question: Question, answer: Answer) -> Run {
         let at = self.asks.len().saturating_sub(1);
         self.asks.insert(at, ask(question, 2_650, 20, answer));
         self
     }
-    fn stderr(mut self, line: &str) -> Run {
+    pub(crate) fn stderr(mut self, line: &str) -> Run {
         self.stderr_tail.push(line.into());
         self
     }
-    fn refused(mut self, what: Resource) -> Run {
+    pub(crate) fn refused(mut self, what: Resource) -> Run {
         self.refusals.push(Refusal { by: Some(0), what });
         self
     }
-    fn looked_for(mut self, name: &str) -> Run {
+    pub(crate) fn looked_for(mut self, name: &str) -> Run {
         self.not_installed.push(name.into());
         self
     }
-    fn opened(mut self, path: &str, denied: bool) -> Run {
+    pub(crate) fn opened(mut self, path: &str, denied: bool) -> Run {
         self.opens.push(FileOpen {
             at: ms(5),
             by: Some(0),
@@ -274,7 +259,7 @@ impl Build for Run {
         });
         self
     }
-    fn left(mut self, path: &str, exempt: Option<&str>) -> Run {
+    pub(crate) fn left(mut self, path: &str, exempt: Option<&str>) -> Run {
         self.left_files.push(LeftFile {
             path: path.into(),
             size: Bytes(1_234),
@@ -284,12 +269,12 @@ impl Build for Run {
         });
         self
     }
-    fn stopped(mut self, command: &str) -> Run {
+    pub(crate) fn stopped(mut self, command: &str) -> Run {
         let state = LeftProcess::STOPPED;
         self.stopped = Some(LeftProcess { pid: 77, state, command: command.into() });
         self
     }
-    fn still_runs(mut self, command: &str, state: char) -> Run {
+    pub(crate) fn still_runs(mut self, command: &str, state: char) -> Run {
         self.left_processes.push(LeftProcess { pid: 77, state, command: command.into() });
         self.ending.emptied_after = None;
         self

@@ -36,7 +36,7 @@ pub(crate) fn open(finding: &mut Finding, part: RecordPart) {
 mod tests {
     use super::*;
     use crate::judge::rules::{Case, judge_runs};
-    use crate::judge::support::testing::{self, Build, TestList};
+    use crate::judge::support::testing::{self, TestList};
     use crate::model::evidence::Purpose;
     use crate::model::rule::RuleId;
     use crate::model::verdict::Verdict;

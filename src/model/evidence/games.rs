@@ -24,7 +24,7 @@ pub enum GamesEvidence {
     NotYet,
     /// This host could not play them, with the reason.
     Impossible(String),
-    /// All that began, with their terms.
+    /// The games that began, with their terms.
     Played(PlayedGames),
 }
 

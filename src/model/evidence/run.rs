@@ -247,7 +247,7 @@ impl Run {
         self.execs.get(number?)
     }
 
-    /// The same process for an earlier purpose: it went on, and its end and what it did are told once.
+    /// The part of this run that served an earlier purpose: the process went on, and its end and its deeds are told once.
     pub(crate) fn unended(self, purpose: Purpose) -> Run {
         Run {
             purpose,

@@ -4,59 +4,46 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The fault of a `bestmove` that is not a move written as in UCI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MoveFault {
-    /// `bestmove` and nothing more.
-    #[error("no move on the line")]
-    Missing,
-    /// `0000`.
-    #[error("the null move 0000")]
-    Null,
-    /// `resign`, in whatever case: no move, though games take it as a loss (rule 2.1).
-    #[error("it resigns")]
-    Resignation,
-    /// `(none)`, `none`, `NULL`, `(resign)`.
-    #[error("a word in place of a move")]
-    Word,
-    /// `E2E4`, `e7e8Q`.
-    #[error("not written as in UCI: upper case")]
-    UpperCase,
-    /// `Nf3`, `exd5`, `O-O`.
-    #[error("not written as in UCI: algebraic notation in place of the two squares")]
-    Algebraic,
-    /// `e2-e4`, `e7e8=q`.
-    #[error("not written as in UCI: a sign between or after the squares")]
-    Separator,
-    /// `e7e8k`, `e7e8x`.
-    #[error("not written as in UCI: the promotion letter is none of q, r, b, n")]
-    PromotionLetter,
-    /// A square that the board does not have.
-    #[error("not written as in UCI: a square that the board does not have")]
-    Square,
-    /// NULs, control characters, broken UTF-8.
-    #[error("not written as in UCI: control characters or broken bytes")]
-    Bytes,
-    /// Anything else.
-    #[error("not written as in UCI: not two squares")]
-    Shape,
-}
+use crate::model::listed_enum::listed_enum;
 
-impl MoveFault {
-    /// All of them.
-    const ALL: [MoveFault; 11] = [
-        MoveFault::Missing,
-        MoveFault::Null,
-        MoveFault::Resignation,
-        MoveFault::Word,
-        MoveFault::UpperCase,
-        MoveFault::Algebraic,
-        MoveFault::Separator,
-        MoveFault::PromotionLetter,
-        MoveFault::Square,
-        MoveFault::Bytes,
-        MoveFault::Shape,
-    ];
+listed_enum! {
+    /// The fault of a `bestmove` that is not a move written as in UCI.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+    pub enum MoveFault {
+        /// `bestmove` and nothing more.
+        #[error("no move on the line")]
+        Missing,
+        /// `0000`.
+        #[error("the null move 0000")]
+        Null,
+        /// `resign`, in whatever case: no move, though games take it as a loss (rule 2.1).
+        #[error("it resigns")]
+        Resignation,
+        /// `(none)`, `none`, `NULL`, `(resign)`.
+        #[error("a word in place of a move")]
+        Word,
+        /// `E2E4`, `e7e8Q`.
+        #[error("not written as in UCI: upper case")]
+        UpperCase,
+        /// `Nf3`, `exd5`, `O-O`.
+        #[error("not written as in UCI: algebraic notation in place of the two squares")]
+        Algebraic,
+        /// `e2-e4`, `e7e8=q`.
+        #[error("not written as in UCI: a sign between or after the squares")]
+        Separator,
+        /// `e7e8k`, `e7e8x`.
+        #[error("not written as in UCI: the promotion letter is none of q, r, b, n")]
+        PromotionLetter,
+        /// A square that the board does not have.
+        #[error("not written as in UCI: a square that the board does not have")]
+        Square,
+        /// NULs, control characters, broken UTF-8.
+        #[error("not written as in UCI: control characters or broken bytes")]
+        Bytes,
+        /// Anything else.
+        #[error("not written as in UCI: not two squares")]
+        Shape,
+    }
 }
 
 /// The reason why an answer is no move that may be played. Files have it in the words of its [`fmt::Display`].

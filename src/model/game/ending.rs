@@ -8,7 +8,7 @@ use shakmaty::Color;
 use super::result::GameResult;
 use crate::model::evidence::ExitHow;
 
-/// What [`Termination::IllegalMove`] has of a `bestmove` with nothing behind it.
+/// The text of [`Termination::IllegalMove`] for a `bestmove` with nothing behind it.
 pub(crate) const NO_WORD: &str = "no move after bestmove";
 
 /// The reason why a game ended. Ends that one side suffers name no side: [`GameEnding::loser`] does.

@@ -44,7 +44,7 @@ impl Opening {
         Opening { start: None, moves, names: None }
     }
 
-    /// The same with these names.
+    /// The opening with these names.
     #[must_use]
     pub(crate) fn named(self, names: Option<OpeningNames>) -> Opening {
         let names = names.filter(|names| *names != OpeningNames::default()).map(Box::new);

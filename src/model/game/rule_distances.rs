@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct RuleDistance(i32);
 
 impl RuleDistance {
-    /// That of a rule that does not hold.
+    /// The distance to a rule that does not hold.
     pub(crate) const OFF: RuleDistance = RuleDistance(-1000);
 
     /// So many plies; `counts` is true once the rule counts some of them.
@@ -41,7 +41,7 @@ pub struct RuleDistances {
 }
 
 impl RuleDistances {
-    /// Those of a game in which neither rule holds.
+    /// The distances of a game in which neither rule holds.
     pub const OFF: RuleDistances =
         RuleDistances { draw: RuleDistance::OFF, win: RuleDistance::OFF };
 }

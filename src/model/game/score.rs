@@ -45,7 +45,7 @@ impl Score {
         Score(value.clamp(-Score::MATE, Score::MATE))
     }
 
-    /// The same from White's point of view, given by the side to move.
+    /// The score from White's point of view; `by` is the side that gave it.
     #[must_use]
     pub(crate) fn for_white(self, by: Color) -> Score {
         by.fold_wb(self, Score(-self.0))

@@ -27,7 +27,7 @@ const FAULTS_BY_CHANCE: usize = 256;
 /// Maps pages as if each had been read (Linux 5.14).
 const MADV_POPULATE_READ: i32 = 22;
 
-/// Where the shared pages lie; none where there was no room for them.
+/// The address of the shared pages; none where there was no room for them.
 static SHARED: OnceLock<Option<usize>> = OnceLock::new();
 
 /// Makes the shared pages, before anything is cloned that is to use them.

@@ -81,7 +81,7 @@ pub(in crate::sandbox) struct ChildSetup {
     /// Tried in order: the next one only after ENOEXEC, as execvp does.
     pub(in crate::sandbox) attempts: Vec<Attempt>,
     pub(in crate::sandbox) env: Vec<CString>,
-    /// Where our arguments and environment lie: pid 1 is a copy of us, and the entry can read its command line.
+    /// The addresses of our arguments and environment: pid 1 is a copy of us, and the entry can read its command line.
     pub(in crate::sandbox) arguments: std::ops::Range<usize>,
     /// Only the namespaces are tried; no entry is started.
     pub(in crate::sandbox) probe: bool,

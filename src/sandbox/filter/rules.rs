@@ -40,7 +40,7 @@ pub(super) enum When {
 /// The filter's answer to a call.
 #[derive(Clone, Copy)]
 pub(super) enum FilterAnswer {
-    /// It stops for the tracer.
+    /// The call stops for the tracer.
     Stop(StoppedCall),
     /// ENOSYS.
     NoSuchCall,
@@ -101,7 +101,7 @@ const SOCKET_FILTERS: [u32; 4] = [26, 50, 51, 52];
 /// futex(2): waits at a word that another process may share, with and without a bit set and on either clock. The kernel finds who
 /// waits by the file that the word lies in, and any file will do that both may read.
 const SHARED_WAITS: [u32; 6] = [0, 9, 11, 256, 256 | 9, 256 | 11];
-/// Those that let others wait at another word instead.
+/// futex(2): moves waiting threads to another word.
 const SHARED_MOVES: [u32; 3] = [3, 4, 12];
 /// Set in the numbers of clocks that tell the processor time of a process by its number (linux/posix-timers.h).
 const CLOCK_OF_PROCESS: u32 = 1 << 31;

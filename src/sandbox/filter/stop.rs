@@ -1,5 +1,7 @@
 //! A call that stops for the tracer: what it is, and how it stands in the registers.
 
+use crate::model::listed_enum::listed_enum;
+
 /// A system call as it stands in the registers.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sandbox) struct Call {
@@ -10,79 +12,58 @@ pub(in crate::sandbox) struct Call {
     pub(in crate::sandbox) compat: bool,
 }
 
-/// The kind of a stopped call; travels in the 16 data bits of SECCOMP_RET_TRACE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-pub(in crate::sandbox) enum StoppedCall {
-    /// `execve(path, argv)`.
-    Exec = 1,
-    /// `execveat(dirfd, path, argv)`.
-    ExecAt,
-    /// `open(path, flags)`.
-    Open,
-    /// `openat(dirfd, path, flags)`.
-    OpenAt,
-    /// `openat2(dirfd, path, how)`.
-    OpenAt2,
-    /// `creat`, `mkdir`, `mknod`: the path comes first.
-    Create,
-    /// `mkdirat`, `mknodat`: directory, path.
-    CreateAt,
-    /// `rename`, `link`, `symlink`: the new path is the second.
-    CreateSecond,
-    /// `renameat`, `linkat`: the new directory and path are the third and fourth.
-    CreateThird,
-    /// `symlinkat`: the new directory and path are the second and third.
-    SymlinkAt,
-    /// `stat`, `lstat`, `access`: shells looking for a command.
-    Look,
-    /// `newfstatat`, `faccessat`, `statx`.
-    LookAt,
-    /// `mmap` of 4 GiB or more.
-    BigMap,
-    /// `clone`, `fork`, `vfork`.
-    Clone,
-    /// Refused; the tracer names it and makes it fail with EPERM.
-    Denied,
-    /// A call on the process of the first argument: the tracer lets it reach the entry's own only.
-    Process,
-    /// The same where the process is the second argument (`setpriority`, `ioprio_set`).
-    ProcessSecond,
-    /// The same where the process stands in the number of a clock (`clock_gettime`).
-    ProcessClock,
-    /// Waits until another process says so, who may find the word in memory by a file that both have (`futex`).
-    SharedWait,
-    /// Changes a file's mode, owner, times or attributes, which Landlock does not confine.
-    Meta,
+listed_enum! {
+    /// The kind of a stopped call; travels in the 16 data bits of SECCOMP_RET_TRACE.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u16)]
+    pub(in crate::sandbox) enum StoppedCall {
+        /// `execve(path, argv)`.
+        Exec = 1,
+        /// `execveat(dirfd, path, argv)`.
+        ExecAt,
+        /// `open(path, flags)`.
+        Open,
+        /// `openat(dirfd, path, flags)`.
+        OpenAt,
+        /// `openat2(dirfd, path, how)`.
+        OpenAt2,
+        /// `creat`, `mkdir`, `mknod`: the path comes first.
+        Create,
+        /// `mkdirat`, `mknodat`: directory, path.
+        CreateAt,
+        /// `rename`, `link`, `symlink`: the new path is the second.
+        CreateSecond,
+        /// `renameat`, `linkat`: the new directory and path are the third and fourth.
+        CreateThird,
+        /// `symlinkat`: the new directory and path are the second and third.
+        SymlinkAt,
+        /// `stat`, `lstat`, `access`: shells looking for a command.
+        Look,
+        /// `newfstatat`, `faccessat`, `statx`.
+        LookAt,
+        /// `mmap` of 4 GiB or more.
+        BigMap,
+        /// `clone`, `fork`, `vfork`.
+        Clone,
+        /// Refused; the tracer names it and makes it fail with EPERM.
+        Denied,
+        /// A call on the process of the first argument: the tracer lets it reach the entry's own only.
+        Process,
+        /// The same where the process is the second argument (`setpriority`, `ioprio_set`).
+        ProcessSecond,
+        /// The same where the process stands in the number of a clock (`clock_gettime`).
+        ProcessClock,
+        /// Waits until another process says so, who may find the word in memory by a file that both have (`futex`).
+        SharedWait,
+        /// Changes a file's mode, owner, times or attributes, which Landlock does not confine.
+        Meta,
+    }
 }
 
 /// The flag of the 32-bit table beside the [`StoppedCall`].
 pub(in crate::sandbox) const COMPAT: u16 = 0x100;
 
 impl StoppedCall {
-    const ALL: [StoppedCall; 20] = [
-        StoppedCall::Exec,
-        StoppedCall::ExecAt,
-        StoppedCall::Open,
-        StoppedCall::OpenAt,
-        StoppedCall::OpenAt2,
-        StoppedCall::Create,
-        StoppedCall::CreateAt,
-        StoppedCall::CreateSecond,
-        StoppedCall::CreateThird,
-        StoppedCall::SymlinkAt,
-        StoppedCall::Look,
-        StoppedCall::LookAt,
-        StoppedCall::BigMap,
-        StoppedCall::Clone,
-        StoppedCall::Denied,
-        StoppedCall::Process,
-        StoppedCall::ProcessSecond,
-        StoppedCall::ProcessClock,
-        StoppedCall::SharedWait,
-        StoppedCall::Meta,
-    ];
-
     /// The stop and whether it is a call of the i386 table, from the event's message.
     pub(in crate::sandbox) fn from_message(message: i64) -> Option<(StoppedCall, bool)> {
         let data = message as u16;

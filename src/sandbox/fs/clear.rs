@@ -11,7 +11,7 @@ use std::time::Instant;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::path::Arg;
 
-/// So deep is a directory emptied where it is; what lies deeper is moved up first.
+/// The depth to which a directory is emptied in place; deeper directories are moved up first.
 const DEPTH: u32 = 60;
 /// Names that are read at a time: there may be millions.
 const AT_A_TIME: usize = 1000;

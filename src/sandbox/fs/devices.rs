@@ -5,39 +5,24 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use crate::model::layer_status::{Layer, LayerName, LayerState};
+use crate::model::listed_enum::listed_enum;
 use crate::sandbox::fs::landlock::Grants;
 
 /// The Landlock interface that can limit ioctl to the devices that are granted.
 const IOCTL_ABI: i32 = 5;
 
-/// A kind of accelerator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeviceClass {
-    /// NVIDIA's driver: `/dev/nvidia*`.
-    Nvidia,
-    /// The kernel's graphics drivers: `/dev/dri/*`, and `/dev/kfd` for computing on AMD's.
-    Dri,
+listed_enum! {
+    /// A kind of accelerator.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    pub(crate) enum DeviceClass {
+        /// NVIDIA's driver: `/dev/nvidia*`.
+        Nvidia => "nvidia",
+        /// The kernel's graphics drivers: `/dev/dri/*`, and `/dev/kfd` for computing on AMD's.
+        Dri => "dri",
+    }
 }
 
 impl DeviceClass {
-    /// Every class.
-    pub(crate) const ALL: [DeviceClass; 2] = [DeviceClass::Nvidia, DeviceClass::Dri];
-
-    /// The word on the command line.
-    #[must_use]
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            DeviceClass::Nvidia => "nvidia",
-            DeviceClass::Dri => "dri",
-        }
-    }
-
-    /// The class of a word.
-    #[must_use]
-    pub(crate) fn named(word: &str) -> Option<DeviceClass> {
-        DeviceClass::ALL.into_iter().find(|class| class.word() == word)
-    }
-
     /// The nodes that this host has of the class.
     fn nodes(self, dev: &Path) -> Vec<PathBuf> {
         match self {

@@ -48,7 +48,7 @@ impl HostDirectory {
         }
     }
 
-    /// Something in it is left to the guardian, who removes the whole.
+    /// Leaves the directory to the guardian, who removes the whole, since something in it could not be removed.
     pub(in crate::sandbox) fn is_left(&self) {
         self.left.store(true, Ordering::Relaxed);
     }

@@ -29,7 +29,7 @@ const NEWEST: ABI = ABI::V10;
 pub(crate) struct Grants {
     /// Program files that may be executed (and read).
     pub(crate) execute: Vec<PathBuf>,
-    /// Those of them that may be started with certain arguments alone: no two of their starts are alike.
+    /// The program files that may be started with certain arguments alone: no two of their starts are alike.
     pub(crate) with_arguments: Vec<PathBuf>,
     /// Files and directory trees that may be read.
     pub(crate) read: Vec<PathBuf>,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::model::units::Bytes;
 use crate::sandbox::child::SetupStep;
 
-/// Where entries find themselves.
+/// The path at which entries find their workspace.
 pub(in crate::sandbox) const WORK: &str = "/work";
 /// Their HOME.
 pub(in crate::sandbox) const HOME: &str = "/home/entry";

@@ -40,7 +40,7 @@ pub(in crate::sandbox) struct Dirs {
     host_directory: Arc<HostDirectory>,
 }
 
-/// Where the workspace is found when the run is over.
+/// The way to the workspace when the run is over.
 #[derive(Debug)]
 pub(in crate::sandbox) enum Workspace {
     /// In the namespace's root, held by a descriptor, with the directories of the host that are bound at their own path there.
@@ -91,9 +91,9 @@ impl Workspace {
 /// A directory that must be empty at the end.
 #[derive(Clone, Debug)]
 pub(in crate::sandbox) struct WatchedDirectory {
-    /// Where it is for us.
+    /// Its path for gate4k.
     pub(in crate::sandbox) real: PathBuf,
-    /// Where it is for the entry.
+    /// Its path for the entry.
     pub(in crate::sandbox) inside: PathBuf,
     /// Its name in reports.
     pub(in crate::sandbox) shown: PathBuf,

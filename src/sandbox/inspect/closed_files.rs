@@ -56,7 +56,7 @@ fn tells_of_others(path: &Path) -> Option<&'static str> {
     OF_OTHERS.into_iter().find(|known| name == *known).or(fdinfo.then_some(FDINFO))
 }
 
-/// The same of a descriptor of a thread, whatever path has led to this file.
+/// The name of a closed file that a thread's descriptor is of, whatever path has led to it.
 pub(in crate::sandbox) fn descriptor_stays_closed(
     thread: i32,
     fd: i32,

@@ -42,7 +42,7 @@ pub(in crate::sandbox) struct HeldFile {
     counted: bool,
 }
 
-/// Those of all entries that are counted.
+/// The number of held files that are counted, of all entries together.
 static HELD: AtomicU64 = AtomicU64::new(0);
 
 /// The most that may be held where a process may have so many descriptors.

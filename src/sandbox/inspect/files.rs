@@ -151,10 +151,10 @@ impl EntryFiles {
 
     /// Looks up an absolute path as a thread of the entry would.
     pub(in crate::sandbox) fn find(&self, tid: i32, asked: &Path) -> Option<FoundFile> {
-        self.find_and(tid, asked, OFlags::empty()).ok()
+        self.find_end(tid, asked, false).ok()
     }
 
-    /// The same; of a link at its end the link itself, where that is wanted.
+    /// Looks up an absolute path as a thread of the entry would; of a link at its end the link itself, where `link` is true.
     ///
     /// # Errors
     /// As the kernel says it.
@@ -164,10 +164,7 @@ impl EntryFiles {
         asked: &Path,
         link: bool,
     ) -> io::Result<FoundFile> {
-        self.find_and(tid, asked, if link { OFlags::NOFOLLOW } else { OFlags::empty() })
-    }
-
-    fn find_and(&self, tid: i32, asked: &Path, end: OFlags) -> io::Result<FoundFile> {
+        let end = if link { OFlags::NOFOLLOW } else { OFlags::empty() };
         let nothing = || io::Error::from_raw_os_error(libc::ENOENT);
         let file = match self.at_once(asked, end) {
             Ok(file) if !is_of_proc(&file) => file,
@@ -200,7 +197,7 @@ impl EntryFiles {
     /// Follows a path one name after the other, as the kernel does for this thread: wherever on the way it comes to a link of a process
     /// (`/proc/self/fd/3`, `/proc/self/root`), it goes on from what that process has there.
     fn name_by_name(&self, tid: i32, asked: &Path, end: OFlags) -> io::Result<File> {
-        /// As many as the kernel follows.
+        /// The most links that are followed in one path, as by the kernel.
         const LINKS: usize = 40;
         let open = |at: &File, name: &OsStr, flags| {
             let flags = OFlags::PATH | OFlags::CLOEXEC | flags;

@@ -29,7 +29,7 @@ pub(in crate::sandbox) fn bytes(id: i32, name: &str) -> std::io::Result<Vec<u8>>
     Ok(all)
 }
 
-/// The same as text; names in it may be anything.
+/// A file of /proc as text; names in it may be anything.
 pub(in crate::sandbox) fn text(id: i32, name: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes(id, name)?).into_owned())
 }

@@ -21,12 +21,12 @@ use crate::sandbox::fs::host_directory::own_name;
 use crate::sandbox::inspect::process;
 use crate::sandbox::limits::rlimits;
 
-/// Where we ourselves go in a group that was delegated: a group that hands limits on may hold no process.
+/// The name of gate4k's own group in a group that was delegated: a group that hands limits on may hold no process.
 const SELF: &str = "gate4k-self";
 /// The time that a group may take to empty itself after its processes were killed.
 const EMPTYING: Duration = Duration::from_secs(5);
 
-/// Where groups can be made on this host, and what they can do.
+/// The place of this host in which groups can be made, and their powers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
     base: PathBuf,

@@ -72,7 +72,7 @@ impl CpuTimes {
         self.computed_since(earlier) + queued.sum::<Duration>()
     }
 
-    /// The same, on a processor alone: what the work took, whoever else was there.
+    /// The time that its threads ran since an earlier look, without the time that they waited for a processor.
     #[must_use]
     pub(crate) fn computed_since(&self, earlier: &CpuTimes) -> Duration {
         self.computed().saturating_sub(earlier.computed())
@@ -126,7 +126,7 @@ impl CpuTimes {
         CpuTimes::one_in('S', time, Duration::ZERO)
     }
 
-    /// The same, in this state, having run for so long and been queued for so long.
+    /// One process with one thread in this state, which has run for so long and waited for a processor for so long.
     pub(crate) fn one_in(state: char, ran: Duration, queued: Duration) -> CpuTimes {
         let thread = Thread { queued, state: Some(state) };
         let ran = Ran { all: ran, system: Duration::ZERO };

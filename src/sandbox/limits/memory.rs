@@ -47,7 +47,7 @@ struct Watched {
 #[derive(Default)]
 struct MemoryWatch {
     trees: Mutex<Vec<Watched>>,
-    /// Something is to be watched.
+    /// Wakes the watching thread once there is a tree to watch.
     some: Condvar,
 }
 

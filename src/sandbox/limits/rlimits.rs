@@ -25,7 +25,7 @@ pub(crate) const TASKS: u32 = 1280;
 /// whatever else runs there.
 #[must_use]
 pub(crate) fn memory(host: Bytes) -> Bytes {
-    /// Where the host does not say how much it has.
+    /// The memory of a host that does not say how much it has.
     const UNKNOWN: u64 = 4 << 30;
     if host.0 == 0 { Bytes(UNKNOWN) } else { Bytes(host.0 / 4 * 3) }
 }

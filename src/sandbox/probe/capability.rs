@@ -17,7 +17,7 @@ pub struct Capability {
     pub landlock_abi: i32,
     /// Ok if the whole sequence of namespaces and mounts works, else the reason that it does not.
     pub namespaces: Result<(), String>,
-    /// Where cgroups can be made, or why none can.
+    /// The place in which cgroups can be made, or the reason why none can.
     pub(crate) cgroups: Result<Groups, String>,
 }
 

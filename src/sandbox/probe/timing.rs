@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-/// One matter that times depend on.
+/// A fact that times depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimingFact {
     /// Its name.
@@ -15,7 +15,7 @@ pub(crate) struct TimingFact {
     pub(crate) fix: Option<&'static str>,
 }
 
-/// All that this host tells of itself; what it does not tell is left out.
+/// The facts that this host tells of itself; others are left out.
 #[must_use]
 pub(crate) fn facts() -> Vec<TimingFact> {
     read(Path::new("/"))

@@ -114,7 +114,7 @@ pub(in crate::sandbox) fn exec(
 }
 
 /// The place of a path that we could not read.
-pub(in crate::sandbox) const UNREADABLE: &str = "(unreadable)";
+const UNREADABLE: &str = "(unreadable)";
 
 /// A call that opens or makes a file.
 pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Option<PendingCall> {

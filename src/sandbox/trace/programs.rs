@@ -32,7 +32,7 @@ fn interpreter(script: &FoundFile) -> Option<PathBuf> {
 
 /// The words of a program, by which it is judged. A report cuts them further.
 fn escaped(words: &[Vec<u8>]) -> Vec<String> {
-    /// As long as a path can be.
+    /// The most bytes that are kept of a word: as many as a path can have.
     const MOST_OF_A_WORD: usize = 4_096;
     words.iter().map(|word| escape(word, MOST_OF_A_WORD)).collect()
 }
@@ -77,7 +77,7 @@ struct RunningProgram {
     hidden: bool,
     /// Device and inode of the entry's own product.
     product: Option<(u64, u64)>,
-    /// That file, where it is the first of these starts.
+    /// The product's file, at the first of its starts.
     file: Option<HeldFile>,
 }
 

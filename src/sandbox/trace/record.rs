@@ -152,7 +152,7 @@ pub(in crate::sandbox) struct RawRecord {
 pub(in crate::sandbox) struct MadeBy {
     /// Its index in the list of execs.
     pub(in crate::sandbox) program: usize,
-    /// That of the first start of the same program in the same way, which stands for it in what is recorded once.
+    /// The index of the first start of the same program in the same way, which stands for it in what is recorded once.
     pub(in crate::sandbox) alike: usize,
 }
 
@@ -164,7 +164,7 @@ pub(in crate::sandbox) struct ExecIdentity {
     pub(in crate::sandbox) path: PathBuf,
     /// The words by which it was called, as far as they say which program it is: one file may be many.
     pub(in crate::sandbox) words: Vec<String>,
-    /// The same of whatever reads it, where it is a script.
+    /// The words by which its interpreter was called, where it is a script.
     pub(in crate::sandbox) reader: Vec<String>,
     /// The inodes of the programs above it, the nearest first: a helper may run below some and not below others.
     pub(in crate::sandbox) above: Vec<Option<(u64, u64)>>,

@@ -41,15 +41,15 @@ pub(in crate::sandbox) struct TreeState {
 struct SharedState {
     /// Processes (not threads), as numbered outside.
     live: BTreeSet<i32>,
-    /// Those of them that a signal has stopped, and nothing has made go on.
+    /// The live processes that a signal has stopped, and nothing has made go on.
     stopped: BTreeSet<i32>,
-    /// Processor time of those that have ended.
+    /// Processor time of processes that have ended.
     spent: Ran,
     /// The entry's own number, and how it ended.
     entry: Option<i32>,
     first: Option<ExitHow>,
     empty: bool,
-    /// When a process was last born or seen ending.
+    /// The moment at which a process was last born or seen ending.
     changed: Option<Instant>,
     /// The memory that was in use when that was too much, and the process with most of it.
     over: Option<(Bytes, i32)>,
@@ -178,7 +178,7 @@ impl TreeState {
         self.lock().stopped.insert(pid);
     }
 
-    /// It goes on after such a stop.
+    /// The process goes on after such a stop.
     pub(in crate::sandbox) fn goes_on(&self, pid: i32) {
         self.lock().stopped.remove(&pid);
     }

@@ -237,7 +237,7 @@ pub(in crate::sandbox) fn path(pid: i32, dirfd: Option<u64>, address: u64) -> Pa
     }
 }
 
-/// The same path in its shortest spelling: without `.` and repeated slashes, which mean nothing.
+/// A path in its shortest spelling: without `.` and repeated slashes, which mean nothing.
 fn plain(path: &Path) -> PathBuf {
     let plain: PathBuf =
         path.components().filter(|part| !matches!(part, std::path::Component::CurDir)).collect();

@@ -15,78 +15,78 @@ use crate::sandbox::trace::record::{
 use crate::sandbox::trace::shared::TreeState;
 
 /// One thread of the entry's.
-pub(in crate::sandbox::trace) struct Tracee {
+pub(super) struct Tracee {
     /// The process that the thread belongs to.
-    pub(in crate::sandbox::trace) process: i32,
-    pub(in crate::sandbox::trace) parent: i32,
+    pub(super) process: i32,
+    pub(super) parent: i32,
     /// The exec that it runs.
-    pub(in crate::sandbox::trace) program: Option<usize>,
+    pub(super) program: Option<usize>,
     /// True if it has started that program itself, and does not have it from its parent.
-    pub(in crate::sandbox::trace) has_execed: bool,
+    pub(super) has_execed: bool,
     /// True once the loader has opened a file of the entry's own in its process, since it runs that program: code of it may have been in
     /// the memory, and taken out again.
-    pub(in crate::sandbox::trace) own_code: bool,
-    pub(in crate::sandbox::trace) pending: Option<PendingCall>,
+    pub(super) own_code: bool,
+    pub(super) pending: Option<PendingCall>,
 }
 
 /// The tracer of one entry; lives on the thread that cloned it.
 pub(in crate::sandbox) struct Tracer<'a> {
-    pub(in crate::sandbox::trace) shared: &'a TreeState,
-    pub(in crate::sandbox::trace) entry: i32,
-    pub(in crate::sandbox::trace) files: EntryFiles,
-    pub(in crate::sandbox::trace) path_dirs: Vec<PathBuf>,
+    pub(super) shared: &'a TreeState,
+    pub(super) entry: i32,
+    pub(super) files: EntryFiles,
+    pub(super) path_dirs: Vec<PathBuf>,
     /// Device and inode of the programs that may be started with certain arguments alone.
-    pub(in crate::sandbox::trace) bound: HashSet<(u64, u64)>,
-    pub(in crate::sandbox::trace) tracees: HashMap<i32, Tracee>,
+    pub(super) bound: HashSet<(u64, u64)>,
+    pub(super) tracees: HashMap<i32, Tracee>,
     /// Tracees that are still to be asked for an event by themselves, and when all of them last were.
-    pub(in crate::sandbox::trace) in_turn: Vec<i32>,
-    pub(in crate::sandbox::trace) last_turn: Instant,
+    pub(super) in_turn: Vec<i32>,
+    pub(super) last_turn: Instant,
     /// Tracees that stopped before their parent's event was read, which then brings nothing new.
-    pub(in crate::sandbox::trace) adopted: HashSet<i32>,
+    pub(super) adopted: HashSet<i32>,
     /// Files opened.
-    pub(in crate::sandbox::trace) opened: HashSet<OpenIdentity>,
+    pub(super) opened: HashSet<OpenIdentity>,
     /// Names looked for, where, and who looked.
-    pub(in crate::sandbox::trace) looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
-    pub(in crate::sandbox::trace) found: HashSet<String>,
-    /// Where a program that was started again was first written down.
-    pub(in crate::sandbox::trace) programs: HashMap<ExecIdentity, usize>,
+    pub(super) looked: HashMap<String, (HashSet<PathBuf>, Option<usize>)>,
+    pub(super) found: HashSet<String>,
+    /// The first record of each program, for those that are started again.
+    pub(super) programs: HashMap<ExecIdentity, usize>,
     /// Products of the entry's own whose file is held to be summed up at the end.
-    pub(in crate::sandbox::trace) products: HashSet<(u64, u64)>,
+    pub(super) products: HashSet<(u64, u64)>,
     /// Files opened.
-    pub(in crate::sandbox::trace) counts: OpenCounts,
-    pub(in crate::sandbox::trace) room: RoomOfRecords,
+    pub(super) counts: OpenCounts,
+    pub(super) room: RoomOfRecords,
     /// The program of the process that had most memory when it was too much.
-    pub(in crate::sandbox::trace) greedy: Option<usize>,
+    pub(super) greedy: Option<usize>,
     /// The host's count of processes that were killed because no memory was left, at the beginning.
-    pub(in crate::sandbox::trace) killed_for_memory: u64,
-    pub(in crate::sandbox::trace) tasks: usize,
+    pub(super) killed_for_memory: u64,
+    pub(super) tasks: usize,
     /// Processes that have ended; those that their parent has not waited for keep their number.
-    pub(in crate::sandbox::trace) ended: Vec<i32>,
+    pub(super) ended: Vec<i32>,
     /// True if a process was born that shares another one's table of descriptors.
-    pub(in crate::sandbox::trace) shares_descriptors: bool,
+    pub(super) shares_descriptors: bool,
     /// Processes with a thread that has ended in the middle of a call that opens, and of which nobody saw what came.
-    pub(in crate::sandbox::trace) missed: HashSet<i32>,
-    pub(in crate::sandbox::trace) raw: RawRecord,
+    pub(super) missed: HashSet<i32>,
+    pub(super) raw: RawRecord,
 }
 
 /// Files opened, as far as they were written down.
 #[derive(Default)]
-pub(in crate::sandbox::trace) struct OpenCounts {
+pub(super) struct OpenCounts {
     /// The host's.
-    pub(in crate::sandbox::trace) host: usize,
+    pub(super) host: usize,
     /// Refused ones.
-    pub(in crate::sandbox::trace) denied: usize,
+    pub(super) denied: usize,
     /// The entry's own.
-    pub(in crate::sandbox::trace) own: usize,
+    pub(super) own: usize,
 }
 
 /// Bytes that are left for each kind of record: what fills one of them takes none from another.
-pub(in crate::sandbox::trace) struct RoomOfRecords {
-    pub(in crate::sandbox::trace) of_programs: RecordRoom,
-    pub(in crate::sandbox::trace) of_repeats: RecordRoom,
-    pub(in crate::sandbox::trace) of_opens: RecordRoom,
-    pub(in crate::sandbox::trace) of_denied_opens: RecordRoom,
-    pub(in crate::sandbox::trace) of_own_opens: RecordRoom,
+pub(super) struct RoomOfRecords {
+    pub(super) of_programs: RecordRoom,
+    pub(super) of_repeats: RecordRoom,
+    pub(super) of_opens: RecordRoom,
+    pub(super) of_denied_opens: RecordRoom,
+    pub(super) of_own_opens: RecordRoom,
 }
 
 impl Default for RoomOfRecords {
@@ -102,7 +102,7 @@ impl Default for RoomOfRecords {
 }
 
 /// The processes of this host that its kernel has killed because no memory was left.
-pub(in crate::sandbox::trace) fn killed_for_memory() -> u64 {
+pub(super) fn killed_for_memory() -> u64 {
     process::killed_for_memory(&std::fs::read_to_string("/proc/vmstat").unwrap_or_default())
 }
 
@@ -153,11 +153,11 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    pub(in crate::sandbox::trace) fn refused(&mut self, pid: i32, what: Resource) {
+    pub(super) fn refused(&mut self, pid: i32, what: Resource) {
         self.refused_to(self.tracees.get(&pid).and_then(|t| t.program), what);
     }
 
-    pub(in crate::sandbox::trace) fn refused_to(&mut self, by: Option<usize>, what: Resource) {
+    pub(super) fn refused_to(&mut self, by: Option<usize>, what: Resource) {
         let refusal = Refusal { by, what };
         let ends_all =
             matches!(refusal.what, Resource::Used(_) | Resource::NoneLeft | Resource::Tasks(_));
@@ -167,14 +167,14 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    pub(in crate::sandbox::trace) fn lazy(&mut self, size: Bytes) {
+    pub(super) fn lazy(&mut self, size: Bytes) {
         let maps = &mut self.raw.lazy_maps;
         if maps.len() < MOST_REFUSALS && !maps.contains(&size) {
             maps.push(size);
         }
     }
 
-    pub(in crate::sandbox::trace) fn denied(&mut self, pid: i32, what: String) {
+    pub(super) fn denied(&mut self, pid: i32, what: String) {
         let by = self.tracees.get(&pid).and_then(|tracee| tracee.program);
         let denials = &mut self.raw.denials;
         if let Some(denial) = denials.iter_mut().find(|d| d.by == by && d.what == what) {
@@ -197,8 +197,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Something happened for which there is no room, or that could not be seen: the record is not whole.
-    pub(in crate::sandbox::trace) fn unrecorded(&mut self, record: RecordPart) {
+    /// Notes that something happened for which there is no room, or that could not be seen: the record is not whole.
+    pub(super) fn unrecorded(&mut self, record: RecordPart) {
         let refusal = Refusal { by: None, what: Resource::Unrecorded(record) };
         if !self.raw.refusals.contains(&refusal) {
             self.raw.refusals.push(refusal);

@@ -15,7 +15,7 @@ const RIGHT: f64 = 297.0;
 /// The middle of the evaluations, and their height on either side of it.
 const LEVEL: f64 = 50.0;
 const REACH: f64 = 44.0;
-/// Where the bars of time stand, and how high the longest is.
+/// The height at which the bars of time stand, and that of the longest.
 const FLOOR: f64 = 160.0;
 const HIGH: f64 = 44.0;
 
@@ -91,7 +91,7 @@ fn signed(pawns: i32) -> String {
     }
 }
 
-/// Where a score lies between Black's win (-1) and White's (1): a pawn counts for more near level.
+/// The place of a score between Black's win (-1) and White's (1): a pawn counts for more near level.
 fn share(score: Score) -> f64 {
     match score.mate_in() {
         Some(_) => f64::from(score.value().signum()),

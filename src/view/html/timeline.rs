@@ -78,7 +78,7 @@ fn row(exec: &Exec, end: Duration) -> Markup {
     }
 }
 
-/// Where a moment lies in the chart, in percent of its width.
+/// The place of a moment in the chart, in percent of its width.
 fn share(time: Duration, end: Duration) -> f64 {
     time.min(end).as_secs_f64() * 100.0 / end.as_secs_f64()
 }
@@ -87,7 +87,7 @@ fn percent(time: Duration, end: Duration) -> String {
     format!("{:.3}%", share(time, end))
 }
 
-/// Where the chart ends: a little after readyok, or, without it, after the last that is known.
+/// The end of the chart: a little after readyok, or, without it, after the last that is known.
 fn end(report: &EntryReport, ran: &[&Exec]) -> Option<Duration> {
     let last = || ran.iter().map(|exec| exec.at + exec.lasted.unwrap_or_default()).max();
     let known = report.startup.readyok.or_else(|| last().max(report.startup.uciok))?;

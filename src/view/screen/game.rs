@@ -44,7 +44,7 @@ impl GameOnScreen<'_> {
     /// The lines of each game.
     pub(crate) const HEIGHT: usize = 11;
 
-    /// All of it, on so many columns.
+    /// The lines of the whole game, on so many columns.
     #[must_use]
     pub(crate) fn lines(&self, width: usize) -> Vec<String> {
         let is_wide = width >= Self::WIDE;
@@ -69,7 +69,7 @@ impl GameOnScreen<'_> {
         lines
     }
 
-    /// The same in a line, for a game that has no room: `1-2.1 A – B: 12. Nf3, Black to move, 0:58 0:59`.
+    /// The game in a line, where it has no room: `1-2.1 A – B: 12. Nf3, Black to move, 0:58 0:59`.
     #[must_use]
     pub(crate) fn brief(&self, place: &str) -> String {
         let [white, black] = [&self.players.white, &self.players.black];
@@ -94,7 +94,7 @@ impl PlayerOnScreen<'_> {
         ]
     }
 
-    /// The same on so many columns: the clock and as many figures as there is room for stand below the name.
+    /// The player on few columns: the clock and as many figures as there is room for stand below the name.
     fn narrow(&self, color: Color, width: usize) -> Vec<String> {
         let name = escape(self.name.as_bytes(), width.saturating_sub(3));
         let (time, runs) = self.clock();

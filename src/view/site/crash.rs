@@ -51,7 +51,7 @@ pub(super) fn files(site: &Site<'_>, game: &BroadcastGame) -> Vec<File> {
     files.collect()
 }
 
-/// Where the files of a crash lie; a game has seldom more than one.
+/// The folder of a crash's files; a game has seldom more than one crash.
 fn folder(game: &BroadcastGame, number: usize) -> String {
     format!("crashes/{}", name(game, number))
 }

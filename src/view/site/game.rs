@@ -174,7 +174,7 @@ fn first_clocks(game: &BroadcastGame) -> String {
     game.started.clocks.map(|left| clock(Duration::from_micros(left))).join(" ")
 }
 
-/// When the clock that runs began to.
+/// The moment at which the clock that runs began to.
 fn since(site: &Site<'_>, game: &BroadcastGame) -> SystemTime {
     let running = Running::find(site.running, &game.started.id, game.plies.len());
     running.map_or(site.now, |running| running.since)
@@ -344,7 +344,7 @@ fn incidents(site: &Site<'_>, game: &BroadcastGame) -> Markup {
     }
 }
 
-/// The same as items of a list; `root` is the way to the site's root.
+/// Crashes and rulings as items of a list; `root` is the way to the site's root.
 pub(super) fn list(site: &Site<'_>, game: &BroadcastGame, root: &str) -> Markup {
     html! {
         @for (number, killed) in (1..).zip(&game.killed) {

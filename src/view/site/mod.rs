@@ -31,7 +31,7 @@ const LEFT: &str = "No runner is at work.";
 /// A file: its name below the site's root, and its text.
 pub(crate) type File = (String, String);
 
-/// Where the pages are read.
+/// The way in which the pages are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SiteKind {
     /// From `gate4k event serve`, which tells when something has changed.
@@ -57,7 +57,7 @@ pub(crate) struct Site<'a> {
     pub(crate) runner: Runner,
     /// The moment.
     pub(crate) now: SystemTime,
-    /// Where it is read.
+    /// The way in which it is read.
     pub(crate) kind: SiteKind,
 }
 
@@ -176,7 +176,7 @@ impl Site<'_> {
     }
 }
 
-/// Where the files of a game lie, without their endings.
+/// The path of a game's files, without their endings.
 fn path(key: GameKey) -> String {
     format!("games/{key}")
 }

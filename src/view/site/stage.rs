@@ -258,7 +258,7 @@ fn row(site: &Site<'_>, slot: &Slot) -> Markup {
     }
 }
 
-/// When a game to come is expected.
+/// The time at which a game to come is expected.
 pub(super) fn expected(state: GameState) -> Markup {
     match state {
         GameState::Due(Some(at)) => html! { "about " (moment(at)) },

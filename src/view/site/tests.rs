@@ -139,7 +139,7 @@ fn files(config: &EventConfig, broadcast: &Broadcast, kind: SiteKind) -> Vec<Fil
     files
 }
 
-/// One of them.
+/// A file of the site by its name.
 fn file(config: &EventConfig, broadcast: &Broadcast, kind: SiteKind, name: &str) -> String {
     files(config, broadcast, kind).into_iter().find(|(one, _)| one == name).unwrap().1
 }

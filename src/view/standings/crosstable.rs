@@ -136,7 +136,7 @@ fn entry<'a>(
     }
 }
 
-/// Nothing without both ratings.
+/// The change of an Elo rating by the games against one opponent; zero without both ratings.
 fn rating_change(row: &StandingsRow, other: &StandingsRow, cells: &[Cell]) -> f64 {
     const K: f64 = 32.0;
     let (Some(own), Some(others)) = (row.engine.rating, other.engine.rating) else {

@@ -9,7 +9,7 @@ use super::color;
 use crate::event::standings::{Cell, ColourTally, Place, Standings, StandingsRow};
 
 /// The name and version of the document.
-pub(crate) const STANDINGS_SCHEMA: &str = "gate4k/standings/1";
+const STANDINGS_SCHEMA: &str = "gate4k/standings/1";
 
 /// The document of `gate4k standings --format json`. Points are numbers that are exact in binary; a figure
 /// that an engine does not have (the average of no games) is null. Games are written as they are met: a long

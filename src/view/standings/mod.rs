@@ -36,7 +36,7 @@ struct Column {
     side: Side,
 }
 
-/// Where a column's cells stand.
+/// The side of a column at which its cells stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,

@@ -39,7 +39,7 @@ pub(crate) fn text(standings: &Standings, width: usize) -> String {
     page
 }
 
-/// The same for those who hear it: a sentence for each engine, one for each of its opponents, and no columns.
+/// The standings for people who hear them: a sentence for each engine, one for each of its opponents, and no columns.
 pub(crate) fn plain(standings: &Standings, width: usize) -> String {
     let mut page = String::new();
     let mut say = |line: &str| put(&mut page, "", 0, &clean(line), width);

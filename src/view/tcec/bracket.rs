@@ -65,7 +65,7 @@ fn name(side: &Side) -> &str {
     }
 }
 
-/// Both points of a match that is over; of one that is not, nothing: the page takes points for an end.
+/// The points of both sides of a match that is over; of one that is not, nothing: the page takes points for an end.
 fn result(one: &BracketMatch) -> Value {
     match one.winner {
         Some(_) => json!(one.points.map(|points| points.as_f64())),

@@ -176,7 +176,7 @@ impl Tcec<'_> {
     }
 }
 
-/// What became of a game in which an engine crashed.
+/// The decision on a game in which an engine crashed.
 fn decision(game: &BroadcastGame) -> &'static str {
     match (&game.annulled, &game.finished) {
         (Some(annulled), _) if annulled.then == AfterAnnulment::PlayedAgain => {
@@ -207,7 +207,7 @@ fn abbreviation(titles: &[String], stage: usize) -> String {
 pub(crate) enum ChangedGames<'a> {
     /// All games.
     All,
-    /// None: nothing but moves of games under way has changed.
+    /// No table: nothing but moves of games under way has changed.
     Moves,
     /// The games with these keys.
     These(&'a BTreeSet<GameKey>),
@@ -228,14 +228,14 @@ impl ChangedGames<'_> {
 pub(crate) struct TcecFiles {
     /// The files.
     pub(crate) files: Vec<File>,
-    /// These stages.
+    /// The stages that the archive has now.
     pub(crate) archive: Archive,
 }
 
-/// What the archive has of each stage, by its number.
+/// The archive's part of each stage, by the stage's number.
 pub(crate) type Archive = BTreeMap<usize, ArchivedStage>;
 
-/// What the archive has of a stage.
+/// The archive's part of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArchivedStage {
     /// The beginning of its files' names.

@@ -8,6 +8,7 @@ use shakmaty::Color;
 use super::Tcec;
 use crate::event::broadcast::{BroadcastGame, Slot};
 use crate::model::game::score::Score;
+use crate::model::units::hours_minutes_seconds;
 
 /// The rows; of a game to come nothing but its engines: the page expects times by itself, and takes a game with a start for one
 /// that has begun.
@@ -46,13 +47,12 @@ fn begun(game: &BroadcastGame) -> Value {
             Score::from_value(eval).to_string()
         })
     };
-    let seconds = Duration::from_micros(finished.lasted).as_secs();
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    let lasted = Duration::from_micros(finished.lasted);
     row["Result"] = finished.result.as_str().into();
     row["Termination"] = finished.details.as_str().into();
     row["WhiteEv"] = json!(last(Color::White));
     row["BlackEv"] = json!(last(Color::Black));
-    row["Duration"] = format!("{hours:02}:{minutes:02}:{:02}", seconds % 60).into();
+    row["Duration"] = hours_minutes_seconds(lasted).into();
     row["FinalFen"] = moves.last().map_or(game.start(), |last| &last.fen).into();
     // The page takes a game without moves for one that is not over.
     row["Moves"] = moves.len().div_ceil(2).max(1).into();

@@ -5,9 +5,9 @@
 
 #[path = "../../engine/mod.rs"]
 pub(crate) mod engine;
-mod habits;
 mod limits;
 mod openbench;
+mod other_runners;
 mod screen;
 mod shards;
 mod shards_tested;
@@ -467,7 +467,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow one_interrupt_finishes_the_games_under_way,
         slow two_interrupts_stop_at_once_and_keep_what_was_finished,
     ];
-    all.extend(habits::tests());
+    all.extend(other_runners::tests());
     all.extend(limits::tests());
     all.extend(openbench::tests());
     all.extend(screen::tests());

@@ -14,7 +14,7 @@ use crate::model::evidence::{
     Answer, Ask, DeclaredOption, EndHow, ExitHow, GoQuestion, LeftProcess, Limits, Purpose,
     Question, Refusal, Resource, Run, Shell,
 };
-use crate::model::text::escape;
+use crate::model::text::{escape, lines_of};
 use crate::model::transcript::Transcript;
 use crate::model::units::Bytes;
 use crate::sandbox::plan::Confined;
@@ -23,9 +23,9 @@ use crate::sandbox::plan::Confined;
 pub(super) const LINE: usize = 300;
 /// Options kept of one engine.
 const MOST_OPTIONS: usize = 200;
-/// Output is closed: so long the process may take to be seen ending.
+/// The longest time from the end of its output until a process is seen ending.
 pub(super) const DYING: Duration = Duration::from_millis(300);
-/// That no process is left is known so long after the first one was seen ending, at most.
+/// The longest time from the end of the first process until it is known that no process is left.
 const AT_ONCE: Duration = Duration::from_millis(50);
 
 /// Writes down both directions of a conversation.
@@ -85,7 +85,7 @@ pub(super) struct Inner {
     pub(super) book_is_off: bool,
     /// True if the lines of a question are one write, as in a match.
     pub(super) in_one_write: bool,
-    /// What sets options before the next question, a line each.
+    /// The lines that set options before the next question.
     pub(super) set: Option<String>,
     pub(super) infos: u32,
     pub(super) other: Option<String>,
@@ -110,7 +110,7 @@ impl std::fmt::Debug for Inner {
 }
 
 /// A reply with its moment and its line.
-pub(super) type Heard = (Instant, Vec<u8>, Reply);
+type Heard = (Instant, Vec<u8>, Reply);
 
 /// The least time in which an opponent on a clock of the event has moved.
 const OPPONENT: Duration = Duration::from_millis(50);
@@ -252,7 +252,7 @@ impl Inner {
         }
     }
 
-    pub(super) fn learn_option(&mut self, option: &OptionLine) {
+    fn learn_option(&mut self, option: &OptionLine) {
         if self.run.options.len() >= MOST_OPTIONS {
             return;
         }
@@ -467,8 +467,7 @@ impl Inner {
             self.run.strained = false;
         }
         let tail = self.wire.stderr_tail();
-        let tail = tail.strip_suffix(b"\n").unwrap_or(tail);
-        let lines = tail.split(|byte| *byte == b'\n').filter(|_| !tail.is_empty());
+        let lines = lines_of(tail).filter(|_| !tail.is_empty());
         Run {
             launch_failure: traces.launch_failure,
             execs: traces.execs,

@@ -287,7 +287,7 @@ fn an_engine_that_does_not_read_takes_no_more() {
     assert_eq!(last(&over.finish()), &Answer::NotTaken);
 }
 
-/// It waits in a read of its input, and so does whoever talks to it.
+/// The engine waits in a read of its input, and so does whoever talks to it.
 #[test]
 fn an_answer_without_the_end_of_its_line_is_told() {
     let run = run_script("printf 'info\\nbestmove e2e4'", short_answer());

@@ -81,7 +81,7 @@ pub(in crate::sandbox) fn give_back(pid: Pid, [_, second]: [u64; 2]) -> nix::Res
     change_registers(pid, |registers| registers.regs[1] = second)
 }
 
-/// Where a stopped process stands.
+/// The address of the next instruction of a stopped process.
 pub(in crate::sandbox) fn program_counter(registers: &Registers) -> u64 {
     registers.pc
 }

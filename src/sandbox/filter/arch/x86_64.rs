@@ -135,7 +135,7 @@ pub(in crate::sandbox) fn give_back(pid: Pid, [first, second]: [u64; 2]) -> nix:
     change_registers(pid, |registers| (registers.rdi, registers.rsi) = (first, second))
 }
 
-/// Where a stopped process stands.
+/// The address of the next instruction of a stopped process.
 pub(in crate::sandbox) fn program_counter(registers: &Registers) -> u64 {
     registers.rip
 }

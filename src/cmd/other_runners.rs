@@ -1,9 +1,9 @@
-//! Words of cutechess and fastchess that somebody gives to `gate4k match` by habit, each with what it is here.
+//! Options of cutechess and fastchess that somebody gives to `gate4k match` by habit, each with the words of gate4k for it.
 
 use std::ffi::OsString;
 
-/// The words without their dash, each with its words of advice.
-const HABITS: [(&str, &str); 35] = [
+/// The options without their dash, each with its advice.
+const OPTIONS: [(&str, &str); 35] = [
     (
         "each",
         "settings that all engines share are options of the match, such as --tc 10+0.1 and --memory 1G",
@@ -69,7 +69,7 @@ pub(super) fn explained(words: &[OsString]) -> Option<String> {
         return None;
     }
     words.find_map(|word| {
-        let (_, own) = HABITS.iter().find(|(name, _)| word.strip_prefix('-') == Some(name))?;
+        let (_, own) = OPTIONS.iter().find(|(name, _)| word.strip_prefix('-') == Some(name))?;
         Some(format!(
             "{word} is a word of cutechess and fastchess; here: {own}. `gate4k fastchess` takes such words as they are"
         ))
@@ -107,7 +107,7 @@ mod tests {
             .flat_map(clap::Command::get_arguments)
             .filter_map(|option| Some(format!("--{}", option.get_long()?)))
             .collect();
-        for (name, text) in HABITS {
+        for (name, text) in OPTIONS {
             for word in text.split([' ', ',']).filter(|word| word.starts_with("--")) {
                 assert!(own.iter().any(|one| one == word), "{name}: {word}");
             }
