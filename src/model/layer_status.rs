@@ -16,7 +16,7 @@ pub enum LayerName {
     Rlimits,
     /// The exec reporter (ptrace).
     ExecReporter,
-    /// A private /tmp, HOME, current directory, /dev/shm and /var/tmp.
+    /// A private /tmp, HOME, current directory, /dev/shm and /var/tmp, and other directories in which everybody may write.
     Workspace,
     /// A user namespace.
     User,
