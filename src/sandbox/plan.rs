@@ -127,6 +127,8 @@ pub struct CacheCandidate<'a> {
     pub size: Bytes,
     /// The first bytes of a regular file; none for a directory.
     pub head: Option<&'a [u8]>,
+    /// True for what Python compiled of a source that lies beside it, with the time and the size that its head tells.
+    pub is_of_its_source: bool,
     /// The program that made it and wrote to it last, where both were seen.
     pub maker: Option<FileMaker<'a>>,
 }
