@@ -17,7 +17,7 @@ mod why_illegal;
 pub use capabilities::{Capabilities, LeftOut};
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess, Opener, OpenerCode};
 pub use games::{
-    AskedAgain, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove,
+    AskedAgain, Breach, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove,
     LeftByProcess, PartOfTime, PlayedGame, PlayedGames, PlayedPly, Rival,
 };
 pub use host::{HostFacts, Limits, Overcommit};
