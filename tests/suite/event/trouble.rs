@@ -311,7 +311,7 @@ fn a_forbidden_program_in_a_game_is_told_by_the_status() {
     event.write("book.txt", "a3 h6 b3 g6 c3 f6\na3 h6 b3 g6 c3 e6\n");
     let entry = shipped("elf").join("../../reject/commands-at-move-ten/engine");
     let text = fs::read_to_string(entry).unwrap();
-    let secret = text.replace("18 <= ply < 22", "ply == 10 and a[3:5] == ['a2a3', 'h7h6']");
+    let secret = text.replace("18 <= ply < 22", "ply == 10 and moves[:2] == ['a2a3', 'h7h6']");
     assert_ne!(secret, text);
     let path = event.path("Asks").join("engine");
     fs::write(&path, secret).unwrap();
