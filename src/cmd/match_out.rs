@@ -1,5 +1,6 @@
 //! The outputs of a match: PGN, events, a line a game, the state of affairs, the table, the test.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -25,6 +26,7 @@ use crate::game::pgn::{self, PgnHeader, Style};
 use crate::model::game::result::GameResult;
 use crate::model::in_order::InOrder;
 use crate::model::text::shown;
+use crate::model::words::counted;
 use crate::runner::Match;
 use crate::runner::events::{Event, Finished};
 use crate::runner::live::{LiveFile, Names};
@@ -70,6 +72,8 @@ pub(super) struct MatchOutputs {
     kept: Option<KeptGames>,
     recalled: usize,
     strikes: Option<LossLimit>,
+    /// The processes that broke a rule by their programs and libraries, by engine and section of the rules.
+    broken: BTreeMap<(usize, &'static str), usize>,
     crashes: Option<Crashes>,
     /// The games after each of which it is told how the match stands.
     interval: Option<NonZeroUsize>,
@@ -125,6 +129,7 @@ impl MatchOutputs {
             recalled: 0,
             crashes: Crashes::beside(args),
             strikes: args.strikes.filter(|_| !args.recover).map(LossLimit::new),
+            broken: BTreeMap::new(),
             interval: args.rating_interval,
         })
     }
@@ -212,6 +217,14 @@ impl MatchOutputs {
             Event::Ponders { engine, how } => {
                 self.live.clear();
                 super::say(&format!("{} {how} (rule 0.1)", safe(&game.engines[engine].name)));
+            }
+            Event::BrokeRule { engine, section, what, game: number, .. } => {
+                self.live.clear();
+                let name = safe(&game.engines[engine].name);
+                let place = number.map(|number| format!(" in game {}", number + 1));
+                let place = place.unwrap_or_default();
+                super::say(&format!("{name}{place}: {} (rule {section})", safe(&what)));
+                *self.broken.entry((engine, section)).or_default() += 1;
             }
             _ => {}
         }
@@ -390,6 +403,11 @@ impl MatchOutputs {
             results(&self.score, &names, self.paired, out)?;
             if let Some(line) = self.test.as_ref().and_then(OrderedTest::line) {
                 writeln!(out, "{line}")?;
+            }
+            for ((engine, section), times) in &self.broken {
+                let name = safe(&game.engines[*engine].name);
+                let times = counted(*times, "process");
+                writeln!(out, "{name} broke rule {section} in its games, as was seen of {times}")?;
             }
         }
         let is_decided = self.test.as_ref().is_some_and(OrderedTest::is_decided);

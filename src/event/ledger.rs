@@ -56,6 +56,8 @@ pub struct Ledger {
     pub(crate) pauses: BTreeSet<String>,
     /// The number of interruptions that were decided.
     pub(crate) interruptions: usize,
+    /// What engines did in games against the rules, in words, in that order.
+    pub(crate) incidents: Vec<String>,
 }
 
 /// A stage that has begun.
@@ -365,7 +367,8 @@ impl Ledger {
             JournalRecord::EventFinished { winner, shared } => {
                 self.winners = std::iter::once(winner).chain(shared).collect();
             }
-            JournalRecord::EngineKilled(_) | JournalRecord::Note { .. } => {}
+            JournalRecord::Note { text, rule: Some(_) } => self.incidents.push(text),
+            JournalRecord::EngineKilled(_) | JournalRecord::Note { rule: None, .. } => {}
         }
         Ok(())
     }

@@ -1,10 +1,16 @@
 //! Programs, libraries and leftovers of games count as those of probes do: an entry that keeps a rule only where it thinks itself
 //! judged has broken it.
 
-use super::rules::{self, Case, InGames, LeftByGames};
+use std::time::Duration;
+
+use super::rules::{self, Case, InGames, LeftByGames, commands};
+use super::support::allowed::Allowed;
 use super::support::refused_access;
 use super::support::runs::shown_run;
-use crate::model::evidence::{Evidence, GamesEvidence, LeftByProcess, PlayedGames, Run};
+use crate::model::evidence::{
+    Breach, Capabilities, EndHow, Evidence, GamesEvidence, HostFacts, LeftByProcess, Limits,
+    PlayedGames, Run, RunEnding,
+};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status, WAIVED};
 use crate::model::words;
@@ -83,6 +89,47 @@ fn as_runs(evidence: &Evidence, played: &PlayedGames) -> Option<Evidence> {
     })
 }
 
+/// The rules that a process broke which played without a check: by what it started and loaded, as a check would find it.
+pub(super) fn breaches(
+    left: &LeftByProcess,
+    host: &HostFacts,
+    allowed: &dyn Allowed,
+    strict: bool,
+) -> Vec<Breach> {
+    // It came up and played: what it wanted in vain it did not need.
+    let run = Run {
+        uciok: Some(Duration::ZERO),
+        readyok: Some(Duration::ZERO),
+        ending: RunEnding { how: EndHow::Quit, ..RunEnding::default() },
+        execs: left.execs.clone(),
+        opens: left.opens.clone(),
+        not_installed: left.not_installed.clone(),
+        denials: left.denials.clone(),
+        ..Run::default()
+    };
+    let evidence = Evidence {
+        runs: vec![run],
+        capabilities: Capabilities::default(),
+        games: GamesEvidence::NotYet,
+        host: host.clone(),
+        limits: Limits::default(),
+        strict,
+        quick: false,
+    };
+    let case = Case { evidence: &evidence, needed: &[], allowed, bytes: b"" };
+    let as_runs = rules::JUDGED.iter().filter(|rule| matches!(rule.in_games, InGames::LikeRuns));
+    let found = as_runs.map(|rule| rule.finding(&case));
+    let broken = found.filter(|finding| finding.status == Status::Fail);
+    let breach = |finding: Finding| {
+        let program = left.execs.iter().find(|exec| commands::is_denied(exec)).map(|exec| exec.at);
+        let opened = left.opens.iter().find(|open| finding.summary.contains(&*open.path));
+        let opened = opened.map(|open| open.at);
+        let at = if finding.rule == RuleId::Commands { program.or(opened) } else { opened };
+        Breach { rule: finding.rule, what: finding.summary, at }
+    };
+    broken.map(breach).collect()
+}
+
 /// Turns a finding into a failure by what games left, or leaves it open.
 fn leave(finding: &mut Finding, left: &LeftByGames) {
     let (count, each) = match left {
@@ -110,6 +157,26 @@ mod tests {
     use crate::model::evidence::{Denial, Departure, LeftFile, LeftProcess, ProgramClass, Purpose};
     use crate::model::units::Bytes;
     use crate::model::verdict::Verdict;
+
+    #[test]
+    fn a_process_that_played_without_a_check_is_told_what_it_broke() {
+        let breaches =
+            |left: &LeftByProcess| super::breaches(left, &testing::host(), &TestList, false);
+        let mut left = LeftByProcess {
+            execs: vec![exec(None, "sh", ProgramClass::Entry)],
+            ..LeftByProcess::default()
+        };
+        assert_eq!(breaches(&left), []);
+        let mut sed = exec(Some(0), "sed", ProgramClass::Refused);
+        sed.at = Duration::from_secs(90);
+        left.execs.push(sed);
+        left.opens = testing::run(Purpose::Main).opened("/usr/lib/libfoo.so.1", false).opens;
+        let [program, library] = &breaches(&left)[..] else { panic!("{:?}", breaches(&left)) };
+        assert_eq!((program.rule, library.rule), (RuleId::Commands, RuleId::Libraries));
+        assert!(program.what.contains("entry started /usr/bin/sed"), "{program:?}");
+        assert_eq!(program.at, Some(Duration::from_secs(90)));
+        assert!(library.what.contains("libfoo.so.1") && library.at.is_some(), "{library:?}");
+    }
 
     const CHESS: &str = "/usr/lib/python3/dist-packages/chess/__init__.py";
 

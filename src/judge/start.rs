@@ -4,11 +4,14 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use super::by_games;
 use super::error::CheckError;
 use super::host::{Host, HostFor};
 use super::read::ReadEntry;
 use super::{Judge, mistaken_file};
-use crate::model::evidence::{Exec, ExecOutcome, ProgramClass, Resource, Shell};
+use crate::model::evidence::{
+    Breach, Exec, ExecOutcome, LeftByProcess, ProgramClass, Resource, Shell,
+};
 use crate::model::layer_status as status;
 use crate::model::lock::lock;
 use crate::model::text::shown;
@@ -145,6 +148,12 @@ impl Launcher for PresentHost {
 
     fn replaced(&self) -> Vec<String> {
         self.look().1
+    }
+
+    fn breaches(&self, left: &LeftByProcess) -> Vec<Breach> {
+        // By the host as it was at the last start.
+        let host = Arc::clone(&lock(&self.now).host);
+        by_games::breaches(left, &host.facts, &*host.tools, self.judge.settings.strict)
     }
 }
 

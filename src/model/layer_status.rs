@@ -18,7 +18,7 @@ listed_enum! {
         Rlimits => "rlimits",
         /// The exec reporter (ptrace).
         ExecReporter => "exec-reporter",
-        /// A private /tmp, HOME, current directory, /dev/shm and /var/tmp.
+        /// A private /tmp, HOME, current directory, /dev/shm and /var/tmp, and other directories in which everybody may write.
         Workspace => "workspace",
         /// A user namespace.
         User => "user",

@@ -394,7 +394,7 @@ mod tests {
             let (mut journal, _) = Journal::open(&path, &mut |_, _| Ok(())).unwrap();
             let header = JournalHeader { version: journal::VERSION, ..JournalHeader::default() };
             journal.append(&JournalRecord::Header(header)).unwrap();
-            journal.append(&JournalRecord::Note { text: text.into() }).unwrap();
+            journal.append(&JournalRecord::Note { text: text.into(), rule: None }).unwrap();
             journal
         };
         let mut journal = begin("first");
@@ -402,7 +402,7 @@ mod tests {
         folder.owner.began = Some(journal::mark(&path, u64::MAX).unwrap());
         let mark = folder.owner.text();
         folder.write(|_| Vec::new()).unwrap();
-        journal.append(&JournalRecord::Note { text: "more".into() }).unwrap();
+        journal.append(&JournalRecord::Note { text: "more".into(), rule: None }).unwrap();
         assert_eq!(open(&own, "E").unwrap().owner.text(), mark);
         assert!(why(open(&own, "Other")).contains("another event, E;"));
         drop(journal);

@@ -13,6 +13,7 @@ use crate::model::evidence::{ExitHow, LeftByProcess};
 use crate::model::game::record::{GameRecord, PlyRecord, Unanswered};
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
+use crate::model::rule::RuleId;
 use crate::model::text::escape;
 use crate::model::units::whole_micros;
 
@@ -90,6 +91,20 @@ pub(crate) enum Event {
         /// The extent, in words that go on after its name.
         how: String,
     },
+    /// An entry broke a rule by a program or a library in its games; known when its process ends, and told once for each process.
+    BrokeRule {
+        /// Its place in the list.
+        engine: usize,
+        /// The rule.
+        rule: RuleId,
+        /// Its section of the event's rules.
+        section: &'static str,
+        /// The deed, in words.
+        what: String,
+        /// The game's place in the plan, where it is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        game: Option<usize>,
+    },
     /// A game begins.
     GameStarted {
         /// Its place in the plan.
@@ -126,7 +141,7 @@ impl Event {
     /// The place in the plan of the game that it is of, where it is of one.
     pub(crate) fn game(&self) -> Option<usize> {
         match self {
-            Event::EngineKilled { game, .. } => *game,
+            Event::EngineKilled { game, .. } | Event::BrokeRule { game, .. } => *game,
             _ => self.pairing().map(|pairing| pairing.game),
         }
     }

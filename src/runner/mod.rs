@@ -6,6 +6,7 @@ mod chess960;
 mod dialogue;
 mod engine;
 pub(crate) mod events;
+mod games_of_process;
 mod heard;
 mod heartbeat;
 pub(crate) mod live;

@@ -9,6 +9,7 @@ use shakmaty::CastlingMode;
 use super::chess960::CastlingSwitch;
 use super::dialogue::DialogueSender;
 use super::engine::{Engine, EngineBounds, LostEngine, Missing};
+use super::games_of_process::GamesOfProcess;
 use super::heartbeat::{BootMoment, Heartbeat};
 use super::pondering::PonderWaits;
 use crate::engine::info::InfoLine;
@@ -18,7 +19,7 @@ use crate::engine::uci::{self, Reply};
 use crate::engine::wire::{Silence, Wire};
 use crate::game::clock::Monotonic;
 use crate::game::play::{Player, PlayerAnswer, PlayerLost, Thought};
-use crate::model::evidence::{ExitHow, LeftByProcess, MoveFault};
+use crate::model::evidence::{Breach, ExitHow, LeftByProcess, MoveFault};
 use crate::model::game::ending::NO_WORD;
 use crate::model::game::record::SearchInfo;
 use crate::model::text::escape;
@@ -66,6 +67,10 @@ pub(super) struct EngineSeat<'a> {
     /// The records of its processes that were killed, or ended by themselves, where what they leave is looked at; taken by whoever
     /// tells of them.
     pub(super) killed: Vec<LeftByProcess>,
+    /// The rules that its processes broke, each with the game, where nothing else looks at what they did; taken by whoever tells of them.
+    pub(super) breaches: Vec<(Breach, Option<usize>)>,
+    /// The games of its process.
+    games: GamesOfProcess,
     /// True if a question to it was broken off, since all was to stop.
     interrupted: bool,
     /// The place for its dialogue, where that is kept.
@@ -76,6 +81,8 @@ struct Live {
     wire: Wire<Option<DialogueSender>>,
     process: Box<dyn EngineProcess>,
     switch: CastlingSwitch,
+    /// The time of its start.
+    began: Instant,
 }
 
 impl<'a> EngineSeat<'a> {
@@ -105,6 +112,8 @@ impl<'a> EngineSeat<'a> {
             remains: None,
             replaced: Vec::new(),
             killed: Vec::new(),
+            breaches: Vec::new(),
+            games: GamesOfProcess::default(),
             interrupted: false,
             log,
         }
@@ -113,6 +122,7 @@ impl<'a> EngineSeat<'a> {
     /// Sits down to the game of a number.
     pub(super) fn sit(&mut self, game: usize, castling: CastlingMode) {
         self.castling = castling;
+        self.games.sit(game, self.live.is_some());
         if let Some(log) = &self.log {
             log.begin(game);
         }
@@ -169,7 +179,8 @@ impl<'a> EngineSeat<'a> {
         let (process, pipes) = process::start(&self.engine.start)?;
         let wire = Wire::new(pipes, self.stop.clone(), self.log.clone())
             .map_err(|why| PlayerLost::Host(format!("the pipes to it cannot be used: {why}")))?;
-        self.live = Some(Live { wire, process, switch: CastlingSwitch::of(std::iter::empty()) });
+        let switch = CastlingSwitch::of(std::iter::empty());
+        self.live = Some(Live { wire, process, switch, began: Instant::now() });
         let mut announced = Vec::new();
         let greeting: String = self
             .engine
@@ -295,9 +306,19 @@ impl<'a> EngineSeat<'a> {
             let left = end(&mut *live.process);
             let refusals = left.refusals.clone();
             self.remains = Some(LostEngine { exit, stderr, refusals, said });
-            if self.bounds.grace.is_some() {
-                self.killed.push(left);
+            match self.bounds.grace {
+                Some(_) => self.killed.push(left),
+                None => self.look_for_breaches(&left, live.began),
             }
+        }
+    }
+
+    /// Looks at what an entry's process that has ended did in its games.
+    fn look_for_breaches(&mut self, left: &LeftByProcess, began: Instant) {
+        let EngineStart::Entry(launcher, _) = &self.engine.start else { return };
+        for breach in launcher.breaches(left) {
+            let game = self.games.at(breach.at.map(|at| began + at));
+            self.breaches.push((breach, game));
         }
     }
 
@@ -324,7 +345,8 @@ impl<'a> EngineSeat<'a> {
             }
             Some(grace) => Some(live.process.leave(asked + grace)),
             None => {
-                live.process.kill();
+                let left = live.process.kill();
+                self.look_for_breaches(&left, live.began);
                 None
             }
         };

@@ -19,7 +19,7 @@ use super::seat::{EngineSeat, QuitLate};
 use crate::engine::stop::{Stop, StopLevel};
 use crate::game::clock::Monotonic;
 use crate::game::play::{GameTerms, play_watched};
-use crate::model::evidence::{Refusal, Resource};
+use crate::model::evidence::{Breach, Refusal, Resource};
 use crate::model::game::ending::{GameEnding, Termination};
 use crate::model::game::record::{GameRecord, PlayedMove};
 use crate::model::game::result::GameResult;
@@ -247,6 +247,11 @@ impl<'a> Worker<'a> {
         for left in seat.killed.drain(..) {
             self.tell(Event::EngineLeft { engine, left });
         }
+        for (breach, game) in seat.breaches.drain(..) {
+            let Breach { rule, what, .. } = breach;
+            let section = rule.rule().section;
+            self.tell(Event::BrokeRule { engine, rule, section, what, game });
+        }
     }
 
     /// After a game: an engine that was lost in it, or that must not be asked again, is killed.
@@ -305,9 +310,11 @@ impl<'a> Worker<'a> {
         }
         if self.shared.stop.level() == StopLevel::Now && self.shared.game.bounds.grace.is_none() {
             seat.kill();
+            self.tell_killed(engine, &mut seat);
             return;
         }
         let (late, left) = seat.quit();
+        self.tell_killed(engine, &mut seat);
         if late == Some(QuitLate) {
             self.tell(Event::EngineKilled {
                 engine,

@@ -67,6 +67,7 @@ impl CacheMakers<'_> {
             home: self.home,
             size: remains.size,
             head: remains.head,
+            is_of_its_source: remains.is_of_its_source,
             maker: Some(FileMaker { name, argv, opened: &opened }),
         })
     }

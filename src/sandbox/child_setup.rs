@@ -15,8 +15,9 @@ use crate::sandbox::filter::seccomp;
 use crate::sandbox::fs::devices;
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::landlock::{self, Grants, LandlockRules};
-use crate::sandbox::fs::root::{self, HOME, STAGED, WORK, WORKSPACE, c};
+use crate::sandbox::fs::root::{self, STAGED, c};
 use crate::sandbox::fs::workspace::{DIRS, Dirs, setup};
+use crate::sandbox::fs::writable::{self, HOME, WORK};
 use crate::sandbox::inspect::process;
 use crate::sandbox::limits::cgroup::{Group, Groups, Top};
 use crate::sandbox::limits::rlimits;
@@ -165,7 +166,7 @@ pub(super) fn child_setup(
                 staging: root::staging(entry, &plan.bytes),
             });
             staging = None;
-            inner.extend(WORKSPACE.iter().map(|dir| (PathBuf::from(dir), workspace)));
+            inner.extend(writable::places().iter().map(|dir| (dir.clone(), workspace)));
             inner.push((PathBuf::from("/proc"), landlock::read_rights()));
             (cwd, home, tmp) = (PathBuf::from(WORK), PathBuf::from(HOME), None);
         }

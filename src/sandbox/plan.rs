@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::model::evidence::{
-    Denial, Exec, ExitHow, FatalSignal, FileOpen, LaunchFailure, LeftFile, LeftProcess,
-    ProgramClass, Refusal, Shell,
+    Breach, Denial, Exec, ExitHow, FatalSignal, FileOpen, LaunchFailure, LeftByProcess, LeftFile,
+    LeftProcess, ProgramClass, Refusal, Shell,
 };
 use crate::model::text::shown;
 use crate::model::units::Bytes;
@@ -127,6 +127,8 @@ pub struct CacheCandidate<'a> {
     pub size: Bytes,
     /// The first bytes of a regular file; none for a directory.
     pub head: Option<&'a [u8]>,
+    /// True for what Python compiled of a source that lies beside it, with the time and the size that its head tells.
+    pub is_of_its_source: bool,
     /// The program that made it and wrote to it last, where both were seen.
     pub maker: Option<FileMaker<'a>>,
 }
@@ -229,6 +231,10 @@ pub trait Launcher: Sync {
     fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError>;
     /// The programs and libraries of this host that were replaced since the launcher was made, where it looks for that.
     fn replaced(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// The rules that a process of the entry broke by what it started and loaded, where that is judged by nobody else.
+    fn breaches(&self, _left: &LeftByProcess) -> Vec<Breach> {
         Vec::new()
     }
 }

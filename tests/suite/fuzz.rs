@@ -307,6 +307,7 @@ fn allow_lists() {
                     home: "/home/entry",
                     size: Bytes(0),
                     head: None,
+                    is_of_its_source: true,
                     maker: Some(FileMaker { name: Some("cc"), argv: Some(&[]), opened: &[] }),
                 };
                 let _ = list.cache(&left, |_| true);

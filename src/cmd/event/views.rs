@@ -145,6 +145,19 @@ pub(super) fn status(
     Ok(exit)
 }
 
+/// The last of what engines did in games against the rules.
+fn write_incidents(incidents: &[String], out: &mut impl Write) -> std::io::Result<()> {
+    const MOST: usize = 20;
+    let earlier = incidents.len().saturating_sub(MOST);
+    if earlier > 0 {
+        writeln!(out, "against the rules: {} earlier", counted(earlier, "incident"))?;
+    }
+    for incident in incidents.iter().skip(earlier) {
+        writeln!(out, "against the rules: {incident}")?;
+    }
+    Ok(())
+}
+
 fn write_status(
     config: &EventConfig,
     layout: PageLayout,
@@ -182,6 +195,7 @@ fn write_status(
         writeln!(out, "{line}")?;
     }
     write_crash_folders(config, out)?;
+    write_incidents(&ledger.incidents, out)?;
     for update in &ledger.updates {
         let stage = config.stage_name(update.stage);
         let sum = &update.receipt.frozen.file;

@@ -259,7 +259,15 @@ impl Conductor<'_> {
                 self.note(text)
             }
             Event::Ponders { engine, how } => {
-                self.note(format!("{} {how} (rule 0.1)", hearing.names[*engine]))
+                let name = &hearing.names[*engine];
+                self.broke("0.1", format!("{name} {how} (rule 0.1)"))
+            }
+            Event::BrokeRule { engine, section, what, game, .. } => {
+                let name = &hearing.names[*engine];
+                let game = game.and_then(|game| hearing.upcoming.get(game));
+                let place = game.map(|game| format!(" in {}", game.started.id));
+                let place = place.unwrap_or_default();
+                self.broke(section, format!("{name}{place}: {what} (rule {section})"))
             }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
@@ -271,7 +279,13 @@ impl Conductor<'_> {
     /// Says a line, and keeps it.
     fn note(&mut self, text: String) -> Result<(), EventError> {
         self.audience.say(&text);
-        self.keep(JournalRecord::Note { text })
+        self.keep(JournalRecord::Note { text, rule: None })
+    }
+
+    /// The same of an engine that broke a rule in its games; people decide what follows.
+    fn broke(&mut self, section: &str, text: String) -> Result<(), EventError> {
+        self.audience.say(&text);
+        self.keep(JournalRecord::Note { text, rule: Some(section.to_owned()) })
     }
 
     fn moved(&mut self, played: &MovePlayed, hearing: &Hearing<'_>) -> Result<(), EventError> {

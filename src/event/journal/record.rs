@@ -69,6 +69,9 @@ pub enum JournalRecord {
     Note {
         /// In words.
         text: String,
+        /// The section of the event's rules that an engine broke by it, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
     },
 }
 

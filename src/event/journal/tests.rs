@@ -14,7 +14,7 @@ fn header() -> JournalRecord {
 }
 
 fn note(text: &str) -> JournalRecord {
-    JournalRecord::Note { text: text.into() }
+    JournalRecord::Note { text: text.into(), rule: None }
 }
 
 /// A journal with these notes, and where each of its lines begins.
@@ -45,7 +45,7 @@ pub(super) fn records_of(
 pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<TornRecord>), JournalError> {
     let mut notes = Vec::new();
     let torn = read(path, &mut |_, record| {
-        if let JournalRecord::Note { text } = record {
+        if let JournalRecord::Note { text, .. } = record {
             notes.push(text);
         }
         Ok(())
@@ -293,7 +293,7 @@ fn a_journal_is_read_as_it_grows() {
         std::fs::write(&path, bytes).unwrap();
         let mut more = Vec::new();
         let read = reader.more(&mut |_, record| {
-            if let JournalRecord::Note { text } = record {
+            if let JournalRecord::Note { text, .. } = record {
                 more.push(text);
             }
             Ok(())

@@ -84,7 +84,8 @@ fn a_good_engine_shows_all_it_can() {
     let positions = of(&runs, Purpose::Positions);
     assert_eq!(positions.len(), 4);
     let asked = searches(&positions);
-    assert_eq!(asked.len(), crate::judge::support::positions::all().len());
+    // Each share ends with the start position.
+    assert_eq!(asked.len(), crate::judge::support::positions::all().len() + 4);
     assert!(asked.iter().all(|ask| ask.answer.is_good()), "{asked:?}");
     for plies in [340, 1000] {
         let game = of(&runs, Purpose::LongGame(Ply(plies)));
@@ -186,7 +187,7 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     )));
     let positions = of(&runs, Purpose::Positions);
     assert_eq!(positions.len(), 1, "each is a start");
-    assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len());
+    assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len() + 1);
     let clock = of(&runs, Purpose::Clock);
     // A fault there may come of what was asked before: a game of two moves at least.
     let before = &clock[0].before;

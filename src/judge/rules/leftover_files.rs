@@ -11,6 +11,7 @@ use crate::model::evidence::{
 };
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
+use crate::model::units::Bytes;
 use crate::model::verdict::Finding;
 use crate::model::words::{self, counted};
 
@@ -49,7 +50,7 @@ fn judge(evidence: &Evidence) -> Finding {
             RULE,
             format!(
                 "{} remained of {}: {}; {}",
-                counted(other.len(), "file"),
+                counted(own(run).count(), "file"),
                 runs::purpose(run),
                 describe(file),
                 if ended.is_empty() {
@@ -97,7 +98,13 @@ fn own(run: &Run) -> impl Iterator<Item = (&Run, &LeftFile)> {
 /// Files that remain after games.
 fn after_games(left: &[LeftByProcess], _limits: &Limits) -> Option<LeftByGames> {
     let files = left.iter().flat_map(|left| &left.files).filter(|file| file.exempt.is_none());
-    let each: Vec<String> = files.map(|file| format!("{} ({})", file.path, file.size)).collect();
+    // Several processes may have left the same: of each path the largest is told.
+    let mut largest: BTreeMap<&str, Bytes> = BTreeMap::new();
+    for file in files {
+        let size = largest.entry(&file.path).or_default();
+        *size = (*size).max(file.size);
+    }
+    let each: Vec<String> = largest.iter().map(|(path, size)| format!("{path} ({size})")).collect();
     let verb = if each.len() == 1 { "remains" } else { "remain" };
     let count = format!("{} {verb} after its games", counted(each.len(), "file"));
     (!each.is_empty()).then_some(LeftByGames::Some { count, each })
@@ -123,8 +130,8 @@ fn failed(evidence: &Evidence, ended: &[&Run], left: &[(&Run, &LeftFile)], first
     )
     .details(left.iter().take(10).map(|(run, file)| line(run, file)))
     .help(if here.iter().any(|file| file.path.contains("/__pycache__")) {
-        "remove what the engine itself writes in __pycache__: what Python compiles there does not count (and `python3 -B` writes \
-             none)"
+        "remove the files in __pycache__, or start `python3 -B`, which writes none: what Python compiles there does not count only as \
+             long as its source lies beside it"
     } else if is_cleaner_killed(first) {
         "let the engine end by exit: a signal to its whole group (`kill(0, …)`) ends the `sleep` as well behind which its stub removes \
          the file"
@@ -253,6 +260,24 @@ mod tests {
     fn of_compiled_modules_the_switch_is_told() {
         let run = testing::run(Purpose::Main).left("/work/__pycache__/a.cpython-311.pyc", None);
         assert!(judge(&testing::evidence_of([run])).help.contains("python3 -B"));
+    }
+
+    #[test]
+    fn one_path_that_several_processes_left_is_one_file() {
+        let file = |size| LeftFile {
+            path: "/tmp/zz".into(),
+            size: Bytes(size),
+            kind: "file".into(),
+            made_by: None,
+            exempt: None,
+        };
+        let left = [1, 5, 2]
+            .map(|size| LeftByProcess { files: vec![file(size)], ..LeftByProcess::default() });
+        let Some(LeftByGames::Some { count, each }) = after_games(&left, &Limits::default()) else {
+            panic!("nothing is told")
+        };
+        assert_eq!((count.as_str(), each.len()), ("1 file remains after its games", 1));
+        assert_eq!(each, ["/tmp/zz (5 bytes)"]);
     }
 
     #[test]

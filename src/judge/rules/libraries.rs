@@ -42,6 +42,7 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     let mut works = true;
     let mut wanted: Vec<String> = Vec::new();
     let mut loaded: Vec<String> = Vec::new();
+    let mut brought: Vec<String> = Vec::new();
     let counting = |run: &&Run| !runs::counts_for_nothing(evidence, run);
     for run in evidence.runs.iter().filter(counting) {
         let before = wanted.len();
@@ -61,7 +62,14 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
                     },
                     open.path
                 )),
-                (None, false) if is_loaded(open) => loaded.push(base_name(&open.path).to_owned()),
+                (None, false) if is_loaded(open) => {
+                    let name = base_name(&open.path).to_owned();
+                    // Allowed by no line of the list, but as a part of what opened it.
+                    if refused_by(&open.path).is_some() {
+                        brought.push(name.clone());
+                    }
+                    loaded.push(name);
+                }
                 _ => {}
             }
         }
@@ -76,11 +84,12 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
         works &=
             wanted.len() == before || runs::went_well(run) || runs::failed_aside(evidence, run);
     }
-    for list in [&mut fatal, &mut wanted, &mut loaded] {
+    for list in [&mut fatal, &mut wanted, &mut loaded, &mut brought] {
         list.sort();
         list.dedup();
     }
-    let finding = decide(&fatal, &wanted, &loaded, needed, works);
+    let finding =
+        decide(&fatal, &wanted, &Loaded { all: &loaded, brought: &brought }, needed, works);
     finding.with("needed", needed).with("loaded", loaded).with("refused", [fatal, wanted].concat())
 }
 
@@ -179,10 +188,18 @@ fn is_native_product(run: &Run, open: &FileOpen) -> bool {
     matches!(exec.class, ProgramClass::Entry | ProgramClass::OwnProduct) && !exec.script
 }
 
+/// The shared objects that were loaded.
+struct Loaded<'a> {
+    /// Their names.
+    all: &'a [String],
+    /// Those among them that no line of the list allows: what an allowed program needs itself.
+    brought: &'a [String],
+}
+
 fn decide(
     fatal: &[String],
     wanted: &[String],
-    loaded: &[String],
+    loaded: &Loaded<'_>,
     needed: &[String],
     works: bool,
 ) -> Finding {
@@ -197,14 +214,20 @@ fn decide(
             .details(all.iter().skip(1).take(9).map(|line| (*line).clone()))
             .help("do not ask for it: on another host it may be there, and then be refused"),
         None => {
-            let mut names: Vec<&str> = needed.iter().map(String::as_str).collect();
-            let more =
-                loaded.iter().map(String::as_str).filter(|name| !needed.iter().any(|n| n == name));
-            names.extend(more);
-            let summary = if names.is_empty() {
+            let is_new = |name: &&String| !needed.contains(name) && !loaded.brought.contains(name);
+            let names: Vec<&String> =
+                needed.iter().chain(loaded.all.iter().filter(is_new)).collect();
+            let own = if names.is_empty() {
                 "it needs no library".to_owned()
             } else {
                 format!("only allowed libraries: {}", words::some(&names, 6))
+            };
+            let summary = match loaded.brought {
+                [] => own,
+                brought => {
+                    let told = words::some(brought, 6);
+                    format!("{own}; and, as parts of allowed programs and libraries, {told}")
+                }
             };
             Finding::new(RULE, Status::Pass, summary)
         }

@@ -13,7 +13,7 @@ const KEY: &str = "came_again";
 /// On so much time nobody has to hurry.
 const PLENTY: Duration = Duration::from_secs(60);
 
-/// A word in place of a move that comes so soon, with plenty of time, did not come for want of it.
+/// A word in place of a move, or an end, that comes so soon did not come for want of time.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// The signals that a fault of the program's own brings: SIGILL, SIGABRT, SIGFPE and SIGSEGV. (A SIGBUS may come of a disk
@@ -36,7 +36,12 @@ pub(crate) fn came_again(evidence: &Evidence, search: &SearchInRun<'_>) -> bool 
     let all = || std::iter::once(*search).chain(runs::again(evidence, search.go));
     let on_the_events = |one: &SearchInRun| one.go.left.is_some_and(|left| left >= LEAST_LEFT);
     let with_plenty = |one: SearchInRun| one.go.left.is_some_and(|left| left >= PLENTY);
-    all().all(|one| is_no_matter_of_time(one.run, one.ask) || gives_up_at_once(&one))
+    let is_proof = |one: SearchInRun| {
+        is_no_matter_of_time(one.run, one.ask)
+            || gives_up_at_once(&one)
+            || exits_at_once(one.run, one.ask)
+    };
+    all().all(is_proof)
         && all().filter(on_the_events).count() >= 2
         && runs::again(evidence, search.go).any(with_plenty)
 }
@@ -48,10 +53,21 @@ fn gives_up_at_once(search: &SearchInRun<'_>) -> bool {
         && (hurries || search.ask.took < AT_ONCE)
 }
 
+/// True for an end by itself with a status that says that something went wrong, as soon as it was asked: it neither waited for anything
+/// nor had to hurry. (One that ends well may have taken a late line for the end of its input.)
+fn exits_at_once(run: &Run, ask: &Ask) -> bool {
+    let Answer::Ended(exit) = &ask.answer else { return false };
+    ask.took < AT_ONCE
+        && matches!(exit.or(run.ending.exit), Some(ExitHow::Status(status)) if status != 0)
+}
+
 /// The same of a question of a game: its conversation failed at a search, and in such a way.
 pub(crate) fn broke_at_any_speed(run: &Run) -> bool {
     let bad = run.asks.iter().find(|ask| !ask.answer.is_good());
-    runs::is_up(run) && bad.is_some_and(|ask| ask.is_search() && is_no_matter_of_time(run, ask))
+    runs::is_up(run)
+        && bad.is_some_and(|ask| {
+            ask.is_search() && (is_no_matter_of_time(run, ask) || exits_at_once(run, ask))
+        })
 }
 
 /// True for a move that is none, and for an end by a signal of a fault. One that told no move at all may have had no time to
@@ -85,7 +101,11 @@ mod tests {
     fn asked(purpose: Purpose, left: u64, answer: Answer) -> Run {
         let mut run = testing::run(purpose);
         run.asks.retain(|ask| !ask.is_search());
-        run.asked(Question::Go(go(left)), answer)
+        let mut run = run.asked(Question::Go(go(left)), answer);
+        for ask in &mut run.asks {
+            ask.took = ms(1_500);
+        }
+        run
     }
 
     /// True if it came again where these answers came on these clocks.
@@ -127,6 +147,28 @@ mod tests {
         };
         assert!(came(20));
         assert!(!came(1_500), "it may have waited for a search that got no processor");
+    }
+
+    #[test]
+    fn an_end_with_a_status_is_no_matter_of_time_where_it_comes_at_once_each_time() {
+        let came = |took: [u64; 3], status| {
+            let clocks =
+                [(Purpose::Positions, 600), (Purpose::Again, 3_000), (Purpose::Again, 60_000)];
+            let runs = clocks.into_iter().zip(took).map(|((purpose, left), took)| {
+                let mut run = asked(purpose, left, Answer::Ended(Some(ExitHow::Status(status))));
+                for ask in &mut run.asks {
+                    ask.took = ms(took);
+                }
+                run
+            });
+            let evidence = testing::evidence_of(runs);
+            let search = runs::searches(&evidence.runs[0]).next().unwrap();
+            (came_again(&evidence, &search), broke_at_any_speed(&evidence.runs[2]))
+        };
+        assert_eq!(came([28, 30, 5], 9), (true, true));
+        assert_eq!(came([28, 30, 150], 9), (false, false));
+        assert!(!came([600, 30, 5], 9).0, "once, its time may have been over");
+        assert_eq!(came([28, 30, 5], 0), (false, false), "it ended well");
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn broken_by_layer(run: &Run, host: &HostFacts) -> Option<Excuse> {
     let path = run.opens.iter().find(|open| {
         open.denied
             && open.access == FileAccess::Write
-            && ["/tmp", "/var/tmp", "/dev/shm"]
+            && ["/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/var/lock"]
                 .iter()
                 .any(|root| Path::new(&open.path).starts_with(root))
     })?;

@@ -11,6 +11,7 @@ use super::refusals::{Denial, Refusal};
 use super::why_illegal::WhyIllegal;
 use crate::model::game::result::GameResult;
 use crate::model::game::score::Score;
+use crate::model::rule::RuleId;
 use crate::model::text::{from_millis, from_millis_opt, millis, millis_opt};
 use crate::model::units::Ply;
 
@@ -88,6 +89,17 @@ pub struct LeftByProcess {
     pub(crate) refusals: Vec<Refusal>,
 }
 
+/// A rule that a process broke in its games, by a program that it started or a library that it loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The rule.
+    pub(crate) rule: RuleId,
+    /// The deed, in words.
+    pub(crate) what: String,
+    /// The time of it since the start of the process, where that is known.
+    pub(crate) at: Option<Duration>,
+}
+
 /// A fault in a game, asked again on clocks that the event can produce.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AskedAgain {
@@ -108,7 +120,7 @@ pub enum PartOfTime {
     /// Some: it was silent, ended by itself, or was not asked on every clock.
     #[default]
     Some,
-    /// None: a move that is none, or a fatal signal, came on each clock.
+    /// None: a move that is none, a fatal signal, or an end with a status at once, came on each clock.
     None,
 }
 

@@ -17,12 +17,13 @@ mod why_illegal;
 pub use capabilities::{Capabilities, LeftOut};
 pub use files::{FileAccess, FileOpen, LeftFile, LeftProcess, Opener, OpenerCode};
 pub use games::{
-    AskedAgain, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove,
+    AskedAgain, Breach, Departure, EntryColours, GameEnd, GameFault, GamesEvidence, LateMove,
     LeftByProcess, PartOfTime, PlayedGame, PlayedGames, PlayedPly, Rival,
 };
 pub use host::{HostFacts, Limits, Overcommit};
 pub use programs::{Exec, ExecOutcome, ExitHow, Product, ProgramClass};
 pub use questions::{Answer, Ask, GoQuestion, Question};
+pub(crate) use refusals::LARGEST_FILE;
 pub use refusals::{Denial, FatalSignal, RecordPart, Refusal, Resource};
 pub use run::{
     BookSeen, DeclaredOption, EndHow, IdleSeen, LaunchFailure, Purpose, Run, RunEnding, Shell,

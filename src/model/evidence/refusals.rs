@@ -28,6 +28,9 @@ pub struct Refusal {
     pub what: Resource,
 }
 
+/// The largest file an entry may write, on a disk or in memory: without a mount namespace it is the host's disk.
+pub(crate) const LARGEST_FILE: Bytes = Bytes(1 << 30);
+
 /// A resource that a host may have too little of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -46,7 +49,7 @@ pub enum Resource {
     Used(Bytes),
     /// Memory that the host no longer had, whoever else used it: its kernel killed a process of the entry.
     NoneLeft,
-    /// A file, in memory or not, that grows beyond so much, which is what the sandbox grants (SIGXFSZ, EFBIG).
+    /// A file, in memory or not, that grows beyond [`LARGEST_FILE`] (SIGXFSZ, EFBIG).
     FileSize(Bytes),
     /// This number of processes and threads at once, more than an entry gets here; the entry was killed.
     Tasks(u32),

@@ -24,6 +24,9 @@ pub struct AllowedCache {
     pub(crate) begins: Option<Text>,
     /// The most bytes that such a file has.
     pub(crate) bytes: Option<u64>,
+    /// True for compiled modules of Python, which are caches only beside the source that they were compiled from.
+    #[serde(default)]
+    pub(crate) source: bool,
     /// The rule that exempts it.
     pub(crate) rule: Option<Text>,
     /// The reason that it is exempt.
@@ -100,7 +103,11 @@ impl Allowlist {
         self.caches.iter().find(|cache| {
             let covered = pattern::covers(&cache.path, &shortened);
             let fits = match left.head {
-                Some(head) => covered && cache.accepts(head, left.size),
+                Some(head) => {
+                    covered
+                        && cache.accepts(head, left.size)
+                        && (left.is_of_its_source || !cache.source)
+                }
                 // Of a line that says how its files begin, no directory is one, whatever its name.
                 None if pattern::is_above(&cache.path, &shortened) => shortened != "~",
                 None => covered && cache.begins.is_none() && cache.bytes.is_none(),
@@ -114,7 +121,8 @@ impl Allowlist {
 mod tests {
     use super::*;
 
-    /// A file or directory of `home/x`, made by a program that was started as `argv` and had opened a library of the system.
+    /// A file or directory of `home/x`, made by a program that was started as `argv` and had opened a library of the system; a file beside
+    /// its source.
     fn is_exempt(
         path: &str,
         by: Option<&str>,
@@ -125,7 +133,14 @@ mod tests {
         let argv: Vec<String> = argv.split(' ').map(str::to_owned).collect();
         let maker = FileMaker { name: by, argv: Some(&argv), opened };
         let size = Bytes(head.map_or(4096, |head| head.len() as u64));
-        let left = CacheCandidate { path, home: "/home/x", size, head, maker: Some(maker) };
+        let left = CacheCandidate {
+            path,
+            home: "/home/x",
+            size,
+            head,
+            is_of_its_source: true,
+            maker: Some(maker),
+        };
         let is_system_library = |path: &str| path.starts_with("/usr/lib/");
         Allowlist::built_in().cache(&left, is_system_library).is_some()
     }
@@ -187,6 +202,7 @@ mod tests {
             home: "/home/x",
             size: Bytes(0),
             head: Some(b""),
+            is_of_its_source: false,
             maker: None,
         };
         assert!(list.cache(&unseen, |_| true).is_none());
@@ -235,6 +251,18 @@ mod tests {
         assert!(!accepts(b"\xa7\x0d\x0d\x0a\0\0"));
         assert!(!accepts(b"\xa7\x0d\x0d\x0ae2e4 e7e5 g1f3 b8c6"));
         assert!(!accepts(b""));
+        // Without its source it would be a store like any other.
+        let argv = ["python3".to_owned()];
+        let maker = FileMaker { name: Some("python3"), argv: Some(&argv), opened: &[] };
+        let alone = CacheCandidate {
+            path,
+            home: "/home/x",
+            size: Bytes(20),
+            head: Some(b"\xa7\x0d\x0d\x0a\0\0\0\0\x5b\x04\x05\x6b\x04\0\0\0\xe3\0\0"),
+            is_of_its_source: false,
+            maker: Some(maker),
+        };
+        assert!(Allowlist::built_in().cache(&alone, |_| true).is_none());
         let clang = |name: &str, head: &[u8]| {
             let path = format!("/home/x/.cache/clang/ModuleCache/{name}");
             is_exempt(&path, Some("clang"), "clang -fmodules a.c", &[], Some(head))

@@ -7,3 +7,4 @@ pub(in crate::sandbox) mod host_directory;
 pub(in crate::sandbox) mod landlock;
 pub(in crate::sandbox) mod root;
 pub(in crate::sandbox) mod workspace;
+pub(in crate::sandbox) mod writable;

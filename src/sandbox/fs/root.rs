@@ -10,13 +10,10 @@ use std::sync::Arc;
 
 use crate::model::units::Bytes;
 use crate::sandbox::child::SetupStep;
+use crate::sandbox::fs::writable::{self, HOME, WORK};
 
-/// The path at which entries find their workspace.
-pub(in crate::sandbox) const WORK: &str = "/work";
-/// Their HOME.
-pub(in crate::sandbox) const HOME: &str = "/home/entry";
-/// Directories in which an entry may leave nothing (rule 7.4), as it sees them.
-pub(in crate::sandbox) const WORKSPACE: [&str; 5] = [WORK, HOME, "/tmp", "/var/tmp", "/dev/shm"];
+/// Other names that Debian has for such directories, and for those above them, with what they lead to.
+const OTHER_NAMES: [(&str, &str); 2] = [("/var/run", "/run"), ("/var/lock", "/run/lock")];
 
 /// Memory for files of the entry, and their number: compiling needs some megabytes, unpacking engines up
 /// to a gigabyte. It counts as memory that is used, and is at most half of what the entry gets.
@@ -105,12 +102,19 @@ pub(in crate::sandbox) fn common(
     for path in more {
         root.bind(path);
     }
-    for path in WORKSPACE.map(Path::new) {
+    for path in writable::places() {
         root.parents(path);
         let shared = path != Path::new(WORK) && path != Path::new(HOME);
         let mode = if shared { 0o1777 } else { 0o755 };
         root.steps.push(SetupStep::Dir { path: c(path), mode, entry_owns: !shared });
-        root.made.insert(path.to_owned());
+        root.made.insert(path.clone());
+    }
+    for (name, target) in OTHER_NAMES {
+        let path = Path::new(name);
+        root.parents(path);
+        if root.made.insert(path.to_owned()) {
+            root.steps.push(SetupStep::Link { target: c(target), path: c(path) });
+        }
     }
     root.steps.push(SetupStep::DropHost);
     root.steps

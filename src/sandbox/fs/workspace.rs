@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::sandbox::fs::clear::clear;
 use crate::sandbox::fs::host_directory::HostDirectory;
-use crate::sandbox::fs::root::{HOME, WORKSPACE};
+use crate::sandbox::fs::writable::{self, HOME};
 use crate::sandbox::plan::{SandboxError, Staging, StartPlan};
 use crate::sandbox::users::ids;
 
@@ -73,12 +73,12 @@ impl Workspace {
         match self {
             Workspace::Inside(root, bound) => {
                 let base = PathBuf::from(format!("/proc/self/fd/{}", root.as_raw_fd()));
-                WORKSPACE
+                writable::places()
                     .iter()
                     .map(|dir| WatchedDirectory {
-                        real: base.join(dir.trim_start_matches('/')),
-                        inside: PathBuf::from(dir),
-                        shown: PathBuf::from(dir),
+                        real: base.join(dir.strip_prefix("/").unwrap_or(dir)),
+                        inside: dir.clone(),
+                        shown: dir.clone(),
                         bound: bound.clone(),
                     })
                     .collect()

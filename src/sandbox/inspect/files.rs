@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::model::evidence::Product;
 use crate::model::text::hex;
 use crate::model::units::Bytes;
-use crate::sandbox::fs::root::WORKSPACE;
+use crate::sandbox::fs::writable;
 use crate::sandbox::inspect::descriptors::patiently;
 use crate::sandbox::inspect::process::{self, Mapping};
 
@@ -118,7 +118,7 @@ impl EntryFiles {
     /// True if a path leads to where the entry's own files are, as far as the path itself tells.
     pub(in crate::sandbox) fn may_hold(&self, path: &Path) -> bool {
         match &self.own {
-            OwnPlace::Device(_) => WORKSPACE.iter().any(|dir| path.starts_with(dir)),
+            OwnPlace::Device(_) => writable::places().iter().any(|dir| path.starts_with(dir)),
             OwnPlace::Below(top) => path.starts_with(top),
         }
     }

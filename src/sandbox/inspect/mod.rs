@@ -10,6 +10,7 @@ pub(crate) mod descriptors;
 pub(in crate::sandbox) mod files;
 pub(in crate::sandbox) mod image;
 pub(in crate::sandbox) mod process;
+pub(in crate::sandbox) mod python_cache;
 pub(in crate::sandbox) mod residue;
 
 #[cfg(test)]

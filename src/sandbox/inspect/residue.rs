@@ -13,6 +13,7 @@ use crate::model::evidence::LeftFile;
 use crate::model::text::escape;
 use crate::model::units::Bytes;
 use crate::sandbox::fs::workspace::WatchedDirectory;
+use crate::sandbox::inspect::python_cache::is_of_its_source;
 
 /// The files that remain, as far as there is room for them.
 pub(in crate::sandbox) struct LeftFiles {
@@ -31,6 +32,8 @@ pub(in crate::sandbox) struct Remains<'a> {
     pub(in crate::sandbox) inode: Option<(u64, u64)>,
     /// The first bytes of a regular file.
     pub(in crate::sandbox) head: Option<&'a [u8]>,
+    /// True for what Python compiled of a source that lies beside it.
+    pub(in crate::sandbox) is_of_its_source: bool,
 }
 
 /// The longest time for which files that remain are looked for, however many there are: others wait for this entry.
@@ -90,11 +93,19 @@ pub(in crate::sandbox) fn scan(
             }
             let made_by = made_by(&inside);
             let text = escape(shown.as_os_str().as_bytes(), 300);
-            let remains = |head| Remains { inside: &inside, shown: &text, size, inode, head };
+            let head = head(path);
+            let head = head.as_deref().filter(|_| kind == "file");
+            let remains = Remains {
+                inside: &inside,
+                shown: &text,
+                size,
+                inode,
+                head,
+                is_of_its_source: head.is_some_and(|head| is_of_its_source(path, head)),
+            };
             // The target of a link, or a file that cannot be read, could say anything.
-            let exempt = match (kind, head(path)) {
-                ("file", Some(head)) => cache(&remains(Some(&head))),
-                ("directory", _) => cache(&remains(None)),
+            let exempt = match (kind, head) {
+                ("file", Some(_)) | ("directory", _) => cache(&remains),
                 _ => None,
             };
             left.push(LeftFile { path: text, size, kind: kind.to_owned(), made_by, exempt });

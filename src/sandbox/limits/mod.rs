@@ -5,6 +5,5 @@ pub(crate) mod cpu;
 pub(crate) mod memory;
 pub(in crate::sandbox) mod rlimits;
 
-pub(in crate::sandbox) use rlimits::FILE_SIZE;
 pub(crate) use rlimits::{TASKS, lowered, memory, open_many_files};
 pub use rlimits::{host_memory, overcommit};

@@ -6,11 +6,9 @@
 use libc::{c_int, rlimit};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
 
-use crate::model::evidence::Overcommit;
+use crate::model::evidence::{LARGEST_FILE, Overcommit};
 use crate::model::units::Bytes;
 
-/// The largest file an entry may write, on a disk or in memory: without a mount namespace it is the host's disk.
-pub(in crate::sandbox) const FILE_SIZE: Bytes = Bytes(1 << 30);
 /// Open files of a process, as most systems have it. Together with [`TASKS`] it is a bound on those of an entry, 1.3 million:
 /// the host has a table of all, and an entry that filled it would end others.
 const OPEN_FILES: u64 = 1024;
@@ -73,7 +71,7 @@ fn own(tasks: Option<u32>) -> Vec<Limit> {
         // One byte, and not none: the kernel gives a core to a program of the host's (`|` in core_pattern) whatever the limit is,
         // but for this one.
         limit(Resource::RLIMIT_CORE, "core", 1, 0),
-        limit(Resource::RLIMIT_FSIZE, "file size", FILE_SIZE.0, 64 << 20),
+        limit(Resource::RLIMIT_FSIZE, "file size", LARGEST_FILE.0, 64 << 20),
         limit(Resource::RLIMIT_NOFILE, "open files", OPEN_FILES, 1024),
         // Nothing that an engine needs, and all of it the host's: real-time and higher priorities, memory that cannot be
         // swapped, and signals that wait.

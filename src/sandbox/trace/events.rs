@@ -3,10 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::model::evidence::{ExitHow, FatalSignal, Resource};
+use crate::model::evidence::{ExitHow, FatalSignal, LARGEST_FILE, Resource};
 use crate::sandbox::child::{self, TraceeResume, WaitResult};
 use crate::sandbox::inspect::process;
-use crate::sandbox::limits::FILE_SIZE;
 use crate::sandbox::trace::calls::message;
 use crate::sandbox::trace::exit_channel::{ExitChannel, ExitMessage};
 use crate::sandbox::trace::record::{MOST_CRASHES, RawRecord, found_nowhere};
@@ -275,7 +274,7 @@ impl Tracer<'_> {
         }
         // A tracer is shown it where the process ignores it, too, and is told EFBIG.
         if signal == libc::SIGXFSZ {
-            self.refused(pid, Resource::FileSize(FILE_SIZE));
+            self.refused(pid, Resource::FileSize(LARGEST_FILE));
         }
         tracee::pass_over(pid, signal);
     }

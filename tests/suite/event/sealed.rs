@@ -84,7 +84,7 @@ fn a_journal_made_anew_has_another_sum_and_breaks_its_seal() {
     assert!(code == 0 && told.contains("after 3 records by the key"), "{code} {told}");
     // A journal that has gone on keeps its seal.
     let (mut writer, _) = Journal::open(&journal, &mut |_, _| Ok(())).unwrap();
-    writer.append(&JournalRecord::Note { text: "more".into() }).unwrap();
+    writer.append(&JournalRecord::Note { text: "more".into(), rule: None }).unwrap();
     drop(writer);
     let (code, told) = event.ask(&verify);
     assert!(code == 0 && told.contains("after 3 records by the key"), "{code} {told}");

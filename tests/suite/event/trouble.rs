@@ -305,9 +305,33 @@ fn a_game_of_a_stage_that_restarts_begins_anew_with_the_whole_clocks() {
     assert_eq!((code, pgn.matches("[Event ").count()), (0, event.finished().len()));
 }
 
+/// One of two asks for a program that is not allowed, in a game with an opening that no check asks for.
+fn a_forbidden_program_in_a_game_is_told_by_the_status() {
+    let event = Event::new(&[("Good", "elf32"), ("Asks", "elf")], "5+0.05", MATCH);
+    event.write("book.txt", "a3 h6 b3 g6 c3 f6\na3 h6 b3 g6 c3 e6\n");
+    let entry = shipped("elf").join("../../reject/commands-at-move-ten/engine");
+    let text = fs::read_to_string(entry).unwrap();
+    let secret = text.replace("18 <= ply < 22", "ply == 10 and moves[:2] == ['a2a3', 'h7h6']");
+    assert_ne!(secret, text);
+    let path = event.path("Asks").join("engine");
+    fs::write(&path, secret).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let text = event.finish();
+    let notes = event.records("note");
+    let told = notes.iter().find(|one| one["rule"] == "7.5, 7.8").expect("a note of the rule");
+    let words = told["text"].as_str().unwrap();
+    assert!(words.starts_with("Asks in ") && words.contains("uname"), "{words}");
+    assert!(text.contains(words), "{text}");
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains(&format!("against the rules: {words}")), "{status}");
+    let (code, verified) = event.ask(&["event", "verify"]);
+    assert_eq!(code, 0, "{verified}");
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow an_engine_that_hangs_in_the_middle_loses_that_game_and_the_event_goes_on [Landlock, Xz],
+        slow a_forbidden_program_in_a_game_is_told_by_the_status [Landlock, Python3],
         slow a_runner_that_was_stopped_interrupts_games_and_loses_none [Landlock],
         slow a_game_of_a_stage_that_restarts_begins_anew_with_the_whole_clocks [Landlock],
         slow a_wall_clock_that_jumps_changes_no_game [Landlock],

@@ -62,6 +62,31 @@ fn strict_refuses_entries_what_is_only_tolerated() {
     assert!(played.out.contains("does not start"), "{} {}", played.out, played.err);
 }
 
+/// It runs uname in the middle of its games, in one process for both.
+fn a_forbidden_program_in_a_game_is_told_with_the_game_and_the_rule() {
+    let table = Table::set("broke-rule");
+    let entry = fixture("python3").replace("accept/python3", "reject/commands-at-move-ten");
+    let engines = [format!("name=A entry={entry}"), table.engine("B", "")];
+    let more = ["--games", "2", "--max-plies", "24", "--tc", "60+0.1", "--concurrency", "1"];
+    let played = table.play(&engines, &more);
+    assert_eq!(played.games().len(), 2, "{} {}", played.out, played.err);
+    let told = played.of_kind("broke-rule");
+    let [one] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((&one["engine"], &one["game"]), (&0.into(), &0.into()), "{one}");
+    assert_eq!((&one["rule"], &one["section"]), (&"commands".into(), &"7.5, 7.8".into()), "{one}");
+    assert!(one["what"].as_str().unwrap().contains("uname"), "{one}");
+    assert!(
+        played.err.contains("A in game 1: ") && played.err.contains("(rule 7.5, 7.8)"),
+        "{}",
+        played.err
+    );
+    assert!(
+        played.out.contains("A broke rule 7.5, 7.8 in its games, as was seen of 1 process"),
+        "{}",
+        played.out
+    );
+}
+
 fn an_allow_list_that_cannot_be_read_is_refused_before_the_first_game() {
     let table = Table::set("allowlist");
     let engines = [fixture("elf"), table.engine("B", "")];
@@ -114,6 +139,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow a_trusted_engine_that_uses_too_much_memory_is_killed_and_loses,
         slow an_entry_gets_the_memory_that_is_named [Landlock, Python3],
         slow strict_refuses_entries_what_is_only_tolerated [Landlock, Cplusplus],
+        slow a_forbidden_program_in_a_game_is_told_with_the_game_and_the_rule [Landlock, Python3],
         slow an_allow_list_that_cannot_be_read_is_refused_before_the_first_game,
     ]
 }
