@@ -184,11 +184,11 @@ fn cut(word: &str) -> String {
 /// The name of the entry's own program.
 const ENTRY: &str = "entry";
 
-/// The program that reads a script.
+/// The program that reads a script: one of the host's, or of the entry's own.
 fn interpreter(script: &SeenProgram) -> SeenProgram {
     let asked = script.real.clone().unwrap_or_default();
     let argv = script.reader_argv.clone();
-    SeenProgram { asked, argv, own: false, script: false, ..script.clone() }
+    SeenProgram { asked, argv, own: script.own_reader, script: false, ..script.clone() }
 }
 
 #[cfg(test)]

@@ -112,6 +112,8 @@ pub struct SeenProgram {
     pub(crate) own: bool,
     /// True for a file that is a script (asked for by its own name, run by an interpreter).
     pub(crate) script: bool,
+    /// True for a script whose interpreter is the entry's own program.
+    pub(crate) own_reader: bool,
     /// The shared libraries of the host that its starter had in its memory.
     pub(crate) starter_libraries: Vec<PathBuf>,
 }

@@ -19,6 +19,7 @@ fn a_library_of_the_system_starts_its_own_programs() {
             reader_argv: Vec::new(),
             own: false,
             script: false,
+            own_reader: false,
             starter_libraries: vec![library.into()],
         })
     };
@@ -73,6 +74,7 @@ fn a_program_that_was_replaced_keeps_its_name_and_no_other_gets_it() {
         reader_argv: Vec::new(),
         own,
         script: false,
+        own_reader: false,
         starter_libraries: Vec::new(),
     };
     assert_eq!(tools.classify(&seen(&xz, false), &[]), (ProgramClass::Listed, "tail".into()));

@@ -73,6 +73,8 @@ struct RunningProgram {
     script: bool,
     /// True for a program or a script of the entry's own.
     own: bool,
+    /// True if what reads the script is the entry's own.
+    own_reader: bool,
     /// True if it can be executed and not be read.
     hidden: bool,
     /// Device and inode of the entry's own product.
@@ -146,6 +148,7 @@ impl Tracer<'_> {
             argv: escaped(argv),
             reader_argv: Vec::new(),
             script: false,
+            own_reader: false,
             starter_libraries,
             asked,
         };
@@ -213,7 +216,9 @@ impl Tracer<'_> {
         let (argv, reader_argv) = if program.script { (claimed, got) } else { (got, Vec::new()) };
         let own_code =
             starter.own || path.is_some_and(|path| own_rules::brought_by(pid, path, &argv));
-        let loaders = self.loaders(pid, program.running.as_ref(), &argv);
+        // A program of the entry's own that reads a script is listed beside it.
+        let running = program.running.as_ref().filter(|_| !program.own_reader);
+        let loaders = self.loaders(pid, running, &argv);
         self.path_answer(by, &asked, true);
         if tracee::is_dying(pid) {
             // Killed before the new program's first instruction: it never ran, and what was seen of it may be half of it.
@@ -235,6 +240,7 @@ impl Tracer<'_> {
             reader_argv: escaped(&reader_argv),
             own: program.own,
             script: program.script,
+            own_reader: program.own_reader,
             starter_libraries: starter.libraries,
         };
         let ran = |seen| RawExec {
@@ -290,6 +296,7 @@ impl Tracer<'_> {
         // Of a program that cannot be looked at, and is ended for that, the path alone tells whose it is.
         let named = || self.files.find(pid, asked).is_some_and(|found| is_own(&found));
         let own = script.iter().chain(&running).any(is_own) || (unreadable && named());
+        let own_reader = script.is_some() && running.as_ref().is_some_and(is_own);
         // Of a script, the product is the script and not its interpreter.
         let product = script.as_ref().or(running.as_ref()).filter(|_| own);
         let file = product.and_then(FoundFile::open);
@@ -297,7 +304,7 @@ impl Tracer<'_> {
         let hidden = unreadable || (product.is_some() && script.is_none() && file.is_none());
         let product = product.map(FoundFile::inode);
         let file = product.zip(file).and_then(|(inode, file)| self.hold(inode, file));
-        RunningProgram { script: script.is_some(), running, own, hidden, product, file }
+        RunningProgram { script: script.is_some(), running, own, own_reader, hidden, product, file }
     }
 
     /// Holds the file of a product, to be summed up at the end, where it is the first of its starts.
@@ -352,6 +359,7 @@ impl Tracer<'_> {
                 reader_argv: Vec::new(),
                 own,
                 script: false,
+                own_reader: false,
                 starter_libraries: Vec::new(),
             })
         };
@@ -376,7 +384,7 @@ impl Tracer<'_> {
         let paths = host.iter().map(|mapping| PathBuf::from(OsStr::from_bytes(&mapping.path)));
         let libraries = paths.filter(|path| is_shared_object(path)).collect();
         // Of a script, the interpreter's own code runs.
-        let is_own = exec.seen.own && !exec.seen.script;
+        let is_own = if exec.seen.script { exec.seen.own_reader } else { exec.seen.own };
         StarterCode { own: is_own || had_own || !own.is_empty(), libraries }
     }
 
@@ -477,6 +485,7 @@ mod tests {
             reader_argv: words(reader_argv),
             own: false,
             script: false,
+            own_reader: false,
             starter_libraries: Vec::new(),
         }
     }

@@ -66,6 +66,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .named(&[Library("libgmp.so.10")])
             .may_work()
             .control(report),
+        c(26, "own_reader").named(&[Product]).may_work(),
         sh(26, "embedded_library_of_the_assembler", EMBEDDED_OF_THE_ASSEMBLER)
             .named(&[Library("libz.so.1")])
             .may_work()
