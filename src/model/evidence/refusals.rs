@@ -28,7 +28,8 @@ pub struct Refusal {
     pub what: Resource,
 }
 
-/// The largest file an entry may write, on a disk or in memory: without a mount namespace it is the host's disk.
+/// The largest file that an entry may write, in memory or on a disk. The bound is there for the disk, which is the host's where an entry has
+/// no mount namespace.
 pub(crate) const LARGEST_FILE: Bytes = Bytes(1 << 30);
 
 /// A resource that a host may have too little of.
