@@ -47,10 +47,16 @@ struct MappedFile<'a> {
 }
 
 impl MappedFile<'_> {
-    /// True if two files are one. Devices cannot be compared everywhere (btrfs shows others in mappings), and an entry can give a file of
-    /// its own the inode number of a file of the host.
+    /// True if two files are one. Devices cannot be compared everywhere (btrfs shows others in mappings), and the number of an inode
+    /// alone is not enough: an entry can give a file of its own that of a file of the host, and overlayfs shows another one in
+    /// mappings than elsewhere of a file that was changed since it was first looked at.
     fn is(self, other: MappedFile<'_>) -> bool {
-        self.inode == other.inode && (self.own == other.own || self.path == other.path)
+        let (same_inode, same_path) = (self.inode == other.inode, self.path == other.path);
+        match (self.own, other.own) {
+            (false, false) => same_inode || same_path,
+            (true, true) => same_inode,
+            _ => same_inode && same_path,
+        }
     }
 }
 
@@ -527,8 +533,18 @@ mod tests {
         let host = file(7, false, "/usr/sbin/ldconfig");
         assert!(host.is(file(7, false, "/sbin/ldconfig")));
         assert!(!host.is(file(7, true, "/work/p")));
-        assert!(!host.is(file(8, false, "/usr/sbin/ldconfig")));
+        assert!(!host.is(file(8, false, "/usr/bin/env")));
         assert!(file(7, true, "/memfd:p").is(file(7, false, "/memfd:p")));
+    }
+
+    #[test]
+    fn a_file_of_the_host_is_the_same_where_overlayfs_numbers_it_in_two_ways() {
+        let file = |inode, own, path| MappedFile { inode, own, path: OsStr::new(path) };
+        let host = file(7, false, "/usr/sbin/ldconfig.real");
+        assert!(host.is(file(8, false, "/usr/sbin/ldconfig.real")));
+        assert!(!host.is(file(8, true, "/usr/sbin/ldconfig.real")));
+        let own = file(7, true, "/work/p");
+        assert!(!own.is(file(8, true, "/work/p")));
     }
 
     #[test]
