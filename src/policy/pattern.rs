@@ -23,41 +23,53 @@ pub(crate) fn is_above(pattern: &str, path: &str) -> bool {
         .any(|parent| !parent.is_empty() && !parent.ends_with("**") && matches(parent, path))
 }
 
-/// Matches with one point of return per kind of star, so that no pattern takes exponential time.
+/// Where a star stands in a pattern, and how much of the text it has taken: there the match is tried again, with one byte more.
+#[derive(Clone, Copy)]
+struct Star {
+    /// The place in the pattern behind the star.
+    after: usize,
+    /// The place in the text to which it reaches.
+    reach: usize,
+}
+
+/// Matches with one place of return per kind of star, so that no pattern takes more than the product of both lengths. Of two stars of a
+/// kind the last one is enough: whatever the one before it could take more, the last one can take. (Where a separator stands between
+/// two that stay in their component, the first one has no choice.)
 fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    // Most patterns differ from most texts before their first star, and a check asks a million times.
-    let literal = pattern.iter().position(|&byte| byte == b'*').unwrap_or(pattern.len());
-    let (literal, pattern) = pattern.split_at(literal);
-    let Some(text) = text.strip_prefix(literal) else { return false };
-    if pattern.is_empty() {
-        return text.is_empty();
-    }
-    // reachable[i]: the pattern so far can end just before text[i]
-    let mut reachable = vec![false; text.len() + 1];
-    reachable[0] = true;
-    let mut rest = pattern;
-    while let Some((&first, after)) = rest.split_first() {
-        let mut next = vec![false; text.len() + 1];
-        if first == b'*' {
-            let deep = after.first() == Some(&b'*');
-            rest = if deep { &after[1..] } else { after };
-            let mut open = false;
-            for i in 0..=text.len() {
-                open |= reachable[i];
-                next[i] = open;
-                if !deep && text.get(i) == Some(&b'/') {
-                    open = false;
-                }
+    let (mut in_pattern, mut in_text) = (0, 0);
+    let (mut within, mut across): (Option<Star>, Option<Star>) = (None, None);
+    loop {
+        match pattern.get(in_pattern) {
+            Some(b'*') if pattern.get(in_pattern + 1) == Some(&b'*') => {
+                in_pattern += 2;
+                (within, across) = (None, Some(Star { after: in_pattern, reach: in_text }));
+                continue;
             }
-        } else {
-            rest = after;
-            for i in 0..text.len() {
-                next[i + 1] = reachable[i] && text[i] == first;
+            Some(b'*') => {
+                in_pattern += 1;
+                within = Some(Star { after: in_pattern, reach: in_text });
+                continue;
             }
+            Some(byte) if text.get(in_text) == Some(byte) => {
+                (in_pattern, in_text) = (in_pattern + 1, in_text + 1);
+                continue;
+            }
+            None if in_text == text.len() => return true,
+            _ => {}
         }
-        reachable = next;
+        let next = |star: Star| text.get(star.reach).copied();
+        let star = match (within, across) {
+            (Some(star), _) if next(star).is_some_and(|byte| byte != b'/') => {
+                within.insert(Star { reach: star.reach + 1, ..star })
+            }
+            (_, Some(star)) if next(star).is_some() => {
+                within = None;
+                across.insert(Star { reach: star.reach + 1, ..star })
+            }
+            _ => return false,
+        };
+        (in_pattern, in_text) = (star.after, star.reach);
     }
-    reachable[text.len()]
 }
 
 #[cfg(test)]
@@ -90,7 +102,25 @@ mod tests {
         assert!(!is_above("**/__pycache__/*.pyc", "/tmp/w"));
     }
 
+    /// What the words at the top of this file say, tried in every way.
+    fn tried(pattern: &[u8], text: &[u8]) -> bool {
+        let Some((&first, rest)) = pattern.split_first() else { return text.is_empty() };
+        if first != b'*' {
+            return text
+                .split_first()
+                .is_some_and(|(&byte, text)| byte == first && tried(rest, text));
+        }
+        let (rest, across) = rest.strip_prefix(b"*").map_or((rest, false), |rest| (rest, true));
+        let may_take = |taken: &usize| across || !text[..*taken].contains(&b'/');
+        (0..=text.len()).filter(may_take).any(|taken| tried(rest, &text[taken..]))
+    }
+
     proptest! {
+        #[test]
+        fn it_matches_what_trying_everything_finds(pattern in "[ab/*]{0,9}", text in "[ab/]{0,9}") {
+            prop_assert_eq!(matches(&pattern, &text), tried(pattern.as_bytes(), text.as_bytes()));
+        }
+
         #[test]
         fn any_text_matches_itself_and_the_deep_star(text in "[a-z/.]{0,40}") {
             prop_assert!(matches(&text, &text));
