@@ -15,6 +15,7 @@ use crate::sandbox::child_setup::{self, HostReady};
 use crate::sandbox::fs::host_directory::HostDirectory;
 use crate::sandbox::fs::workspace::{Dirs, Workspace, setup, staged};
 use crate::sandbox::inspect::files::EntryFiles;
+use crate::sandbox::inspect::process;
 use crate::sandbox::limits::cgroup::Group;
 use crate::sandbox::plan::{SandboxError, StartPlan};
 use crate::sandbox::trace::exit_channel::ExitChannel;
@@ -87,13 +88,17 @@ impl StartRequest {
         let us = std::process::id() as i32;
         let path = host.host.path.clone();
         let bound = host.host.grants.bound();
+        let parent = match setup_of_child.root {
+            Some(_) => Some(parent_of(entry)?),
+            None => None,
+        };
         let tracer = Tracer::new(&shared, entry, us, files, path, bound, host.host.tasks);
         drop(group);
         if report.send(Ok(workspace)).is_err() {
             // Nobody waits for it any more, and nobody will let it run.
             shared.kill();
         }
-        let mut exit_channel = ExitChannel::new(&talk, setup_of_child.root.is_some());
+        let mut exit_channel = ExitChannel::new(&talk, parent);
         let raw = tracer.run(&mut exit_channel);
         let failed = exit_channel.exec_failed();
         let launch_failure = failed.map(|errno| failure::launch_failure(errno, &plan.bytes));
@@ -170,6 +175,15 @@ fn begin(
             Err(setup("starting the entry")(other))
         }
     }
+}
+
+/// The process between pid 1 and the entry, which waits and is alive.
+fn parent_of(entry: i32) -> Result<OwnedFd, SandboxError> {
+    let found = process::parent(entry).and_then(rustix::process::Pid::from_raw);
+    let flags = rustix::process::PidfdFlags::empty();
+    let handle = found.ok_or(rustix::io::Errno::SRCH);
+    let handle = handle.and_then(|parent| rustix::process::pidfd_open(parent, flags));
+    handle.map_err(|error| setup("finding the entry's parent")(error.into()))
 }
 
 fn seize(pid: i32) -> Result<(), SandboxError> {

@@ -10,7 +10,7 @@ use crate::sandbox::child::errno::{check, errno};
 use crate::sandbox::child::landlock::add_rule;
 use crate::sandbox::child::memory_mark;
 use crate::sandbox::child::mounts::run_step;
-use crate::sandbox::child::setup::{CHILD_STEPS, ChildSetup, Ids};
+use crate::sandbox::child::setup::{CHILD_STEPS, ChildSetup, Ids, NO_FILES};
 use crate::sandbox::child::talk::{
     CHILD_FAILED, EMPTY, EXEC_FAILED, GO, HELLO, PROBED, ROOT, RUN, STEP_FAILED,
 };
@@ -150,7 +150,7 @@ pub(in crate::sandbox) fn first_main(
     if setup.probe {
         give_up(talk, PROBED, 0, 0);
     }
-    // This process waits as long as the entry waits for its streams.
+    // This process lives as long as the entry.
     keep_only([talk, setup.landlock.as_raw_fd()]);
     let (talk, ruleset) = (moved_down(talk), moved_down(setup.landlock.as_raw_fd()));
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
@@ -159,22 +159,48 @@ pub(in crate::sandbox) fn first_main(
     if let Err(error) = root.and_then(|root| send_root(talk, root as RawFd)) {
         give_up(talk, STEP_FAILED, u8::MAX, error);
     }
+    let entry = ProcessParts { setup, talk, ruleset, argvs, env };
+    // SAFETY: integers only; as fork, whose child has a copy of this memory and of these descriptors.
+    match unsafe { libc::syscall(libc::SYS_clone, c_long::from(libc::SIGCHLD), 0, 0, 0, 0) } {
+        -1 => give_up(talk, STEP_FAILED, u8::MAX, errno()),
+        0 => parent_main(&entry, stack),
+        _ => reap(setup.ids, talk),
+    }
+}
+
+/// The entry's parent, number 2 inside. Under any event manager an entry has one that lives, and that is not 1: whoever is a child of the first
+/// process is an orphan. It holds nothing of the entry's and does nothing, to its end: the supervisor ends it when nothing else is left.
+fn parent_main(entry: &ProcessParts<'_>, stack: &mut [u128]) -> ! {
+    let (talk, ids) = (entry.talk, entry.setup.ids);
+    let (nothing, own) = (NO_FILES.as_ptr(), c"/proc/self".as_ptr());
+    // SAFETY: NUL-terminated strings and integers. By its memory the entry would know what it is started for.
+    let hidden = unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"manager".as_ptr());
+        check(libc::mount(nothing, own, ptr::null(), libc::MS_BIND, ptr::null()).into())
+    };
+    if let Err(error) = hidden.and_then(|_| forget_signals()) {
+        give_up(talk, STEP_FAILED, u8::MAX, error);
+    }
     // As vfork: this memory is lent to the entry's process, and this one waits until its exec. A copy of the page tables
     // would be made only to be thrown away there.
-    let entry = ProcessParts { setup, talk, ruleset, argvs, env };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the stack is aligned, ours alone, and grows downwards from its end; `entry` lives in this frame, which
-    // waits meanwhile; `start_entry` never returns.
+    // SAFETY: nobody waits for its child, which is to leave no number behind when it ends. The stack is aligned, ours alone, and grows
+    // downwards from its end; `entry` is kept, and `start_entry` never returns.
     let pid = unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
         let top = stack.as_mut_ptr_range().end.cast();
-        libc::clone(start_entry, top, flags, (&raw const entry).cast_mut().cast())
+        libc::clone(start_entry, top, flags, ptr::from_ref(entry).cast_mut().cast())
     };
-    match pid {
-        -1 => give_up(talk, STEP_FAILED, u8::MAX, errno()),
-        _ => {
-            memory_mark::let_go();
-            reap(setup.ids, talk)
-        }
+    if pid == -1 {
+        give_up(talk, STEP_FAILED, u8::MAX, errno());
+    }
+    memory_mark::let_go();
+    // SAFETY: closes every descriptor of this process.
+    unsafe { libc::syscall(libc::SYS_close_range, 0 as c_uint, c_uint::MAX, 0 as c_uint) };
+    leave_root(ids);
+    loop {
+        // SAFETY: no arguments.
+        unsafe { libc::pause() };
     }
 }
 
@@ -199,9 +225,20 @@ struct ProcessParts<'a> {
 }
 
 extern "C" fn start_entry(entry: *mut c_void) -> c_int {
-    // SAFETY: this is what `first_main` has passed and keeps.
+    // SAFETY: this is what `parent_main` has passed and keeps.
     let entry = unsafe { &*entry.cast::<ProcessParts<'_>>() };
     entry_main(entry.setup, entry.talk, entry.ruleset, entry.argvs, entry.env)
+}
+
+/// The entry's user has no business with this process, and this process none with the host's root.
+fn leave_root(ids: Ids) {
+    if ids.switch {
+        // SAFETY: integers only; a failure leaves it root of a namespace that holds nothing.
+        unsafe {
+            switch_user(ids).ok();
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        }
+    }
 }
 
 /// Reaps everything that is orphaned inside; when nothing is left it says so and ends.
@@ -214,14 +251,7 @@ fn reap(ids: Ids, talk: RawFd) -> ! {
         }
         libc::syscall(libc::SYS_close_range, talk.saturating_add(1), c_uint::MAX, 0 as c_uint);
     }
-    // The entry's user has no business with pid 1, and pid 1 none with the host's root.
-    if ids.switch {
-        // SAFETY: integers only; a failure leaves it root of a namespace that holds nothing.
-        unsafe {
-            switch_user(ids).ok();
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        }
-    }
+    leave_root(ids);
     loop {
         // SAFETY: no status is asked for.
         let pid = unsafe { libc::waitpid(-1, ptr::null_mut(), libc::__WALL) };
@@ -336,12 +366,21 @@ fn stage(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
 }
 
 fn detach(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
-    // SAFETY: integers, one sigset and one zeroed action (the default) on our stack, as large as the kernel's. Handlers that Rust's runtime set (SIGPIPE) go back to
-    // the default, and nothing stays blocked.
+    if setup.root.is_none() {
+        // SAFETY: no arguments.
+        check(unsafe { libc::setsid() }.into())?;
+    }
+    forget_signals()?;
+    // SAFETY: an integer.
+    unsafe { libc::umask(0o022) };
+    take_turns_quickly();
+    Ok(())
+}
+
+/// Handlers that Rust's runtime set (SIGPIPE) go back to the default, and nothing stays blocked.
+fn forget_signals() -> Result<(), c_int> {
+    // SAFETY: integers, one sigset and one zeroed action (the default) on our stack, as large as the kernel's.
     unsafe {
-        if setup.root.is_none() {
-            check(libc::setsid().into())?;
-        }
         // The C library keeps two signals to itself and refuses to set them.
         let default = [0u64; 4];
         for signal in 1..=64 {
@@ -356,9 +395,7 @@ fn detach(setup: &ChildSetup, _: RawFd) -> Result<(), c_int> {
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
         check(libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()).into())?;
-        libc::umask(0o022);
     }
-    take_turns_quickly();
     Ok(())
 }
 

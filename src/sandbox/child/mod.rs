@@ -21,7 +21,7 @@ pub(in crate::sandbox) use ptrace::{
     TraceeResume, WaitResult, look_at, pidfd_kill, resume, wait_any, wait_for_all,
 };
 pub(in crate::sandbox) use setup::{
-    Attempt, CHILD_STEPS, ChildSetup, Ids, InnerRule, Root, SetupStep,
+    Attempt, CHILD_STEPS, ChildSetup, Ids, InnerRule, NO_FILES, Root, SetupStep,
 };
 pub(in crate::sandbox) use start::{clone_first, trim};
 pub(in crate::sandbox) use talk::{

@@ -1,6 +1,6 @@
 //! A description of what the children are to do, complete before the clone: they may not allocate.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -30,6 +30,9 @@ pub(in crate::sandbox) enum SetupStep {
     /// Lets go of the host's root.
     DropHost,
 }
+
+/// An empty directory of the new root, which covers what is not to be seen.
+pub(in crate::sandbox) const NO_FILES: &CStr = c"/.machine/empty";
 
 /// The steps that build the new root.
 #[derive(Debug)]

@@ -46,6 +46,8 @@ pub(super) enum FilterAnswer {
     NoSuchCall,
     /// EOPNOTSUPP.
     NotSupported,
+    /// The call is not made, and succeeds.
+    Done,
 }
 
 /// One rule on a system call; of several on the same call, the first that holds counts.
@@ -114,6 +116,9 @@ const F_SETOWN_EX: u32 = 15;
 const SHARED_BY_FCNTL: [u32; 14] = [5, 6, 7, 12, 13, 14, 36, 37, 38, 1024, 1026, 1031, 1036, 1038];
 /// Moves pages between parts of the memory, those of files included: others can tell where they are (`MPOL_MF_MOVE`, `MPOL_MF_MOVE_ALL`).
 const MOVES_PAGES: u32 = 0x2 | 0x4;
+/// The number of the entry's parent in namespaces of the entry's own, and of all processes there that are ours.
+const PARENT: u32 = 2;
+const OURS: [u32; 2] = [1, PARENT];
 /// Drops a file's pages from memory, so that others can tell.
 const FADV_DONTNEED: u32 = 4;
 /// Tells whether a file's pages are in memory; drops them after use.
@@ -247,14 +252,22 @@ fn with_namespaces(table: &CallTable) -> Vec<CallRule> {
     let unsupported = |&number| CallRule { number, when, then };
     let mut rules: Vec<CallRule> =
         table.attributes.iter().chain(&ATTRIBUTES_AT).map(unsupported).collect();
-    // The first process of the namespace is ours, and of the entry's user: the kernel would let it be changed.
+    // The first process of the namespace and the entry's parent are ours, and of the entry's user: the kernel would let them be
+    // changed. (Outside, both numbers are never those of an entry's process.)
     let stop = |number, when, stop| CallRule { number, when, then: FilterAnswer::Stop(stop) };
-    let first = |&number| stop(number, When::Is(0, 1), StoppedCall::Process);
-    rules.extend(table.sets.iter().map(first));
+    for &number in table.sets {
+        rules.extend(OURS.map(|one| stop(number, When::Is(0, one), StoppedCall::Process)));
+    }
+    // Whether its parent lives an entry may ask. Landlock lets no signal out of the sandbox, and this one is none.
+    rules.push(CallRule {
+        number: table.kill,
+        when: When::Pair(0, PARENT, 0),
+        then: FilterAnswer::Done,
+    });
     for &(number, user) in table.sets_second {
-        rules.push(stop(number, When::Is(1, 1), StoppedCall::ProcessSecond));
+        rules.extend(OURS.map(|one| stop(number, When::Is(1, one), StoppedCall::ProcessSecond)));
         rules.push(stop(number, When::Is(0, user), StoppedCall::ProcessSecond));
-        // The entry may be in the group of that first process.
+        // The entry may be in the group of these two.
         rules.push(stop(number, When::Pair(0, user - 1, 0), StoppedCall::ProcessSecond));
     }
     rules

@@ -154,6 +154,7 @@ fn then(then: FilterAnswer, compat: bool) -> u32 {
         }
         FilterAnswer::NoSuchCall => libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
         FilterAnswer::NotSupported => libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32,
+        FilterAnswer::Done => libc::SECCOMP_RET_ERRNO,
     }
 }
 
@@ -323,6 +324,9 @@ pub(in crate::sandbox) mod tests {
         let unsupported = libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32;
         assert_eq!(call(libc::SYS_setxattr, [0; 6]), unsupported);
         assert_eq!(run(&p, AUDIT_ARCH_I386, 228, [0; 6]), unsupported);
+        let kill = |whom: u64, signal| call(libc::SYS_kill, [whom, signal, 0, 0, 0, 0]);
+        assert_eq!(kill(2, 0), libc::SECCOMP_RET_ERRNO);
+        assert_eq!([kill(2, 9), kill(3, 0), kill(1, 0)], [libc::SECCOMP_RET_ALLOW; 3]);
         let bare = program(false);
         let kill = run(&bare, AUDIT_ARCH_X86_64, libc::SYS_kill as u32, [0; 6]);
         assert_eq!(kill, libc::SECCOMP_RET_TRACE | StoppedCall::Process as u32);

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::model::units::Bytes;
-use crate::sandbox::child::SetupStep;
+use crate::sandbox::child::{NO_FILES, SetupStep};
 use crate::sandbox::fs::writable::{self, HOME, WORK};
 
 /// Other names that Debian has for such directories, and for those above them, with what they lead to.
@@ -144,7 +144,8 @@ impl Root {
     /// game could tell each other something by what changes there. Processors and memory stay as they are now.
     fn hide_machine(&mut self, has_accelerator: bool) {
         let top = Path::new("/.machine");
-        let (nothing, empty) = (top.join("nothing"), top.join("empty"));
+        let empty = Path::new(OsStr::from_bytes(NO_FILES.to_bytes())).to_owned();
+        let nothing = top.join("nothing");
         self.parents(&empty);
         self.dir(&empty);
         self.file(&nothing, 0o444, &Arc::from([]));

@@ -71,6 +71,11 @@ pub(in crate::sandbox) fn state(thread: i32) -> Option<char> {
     after_name(&text(thread, "stat").ok()?)?.next()?.chars().next()
 }
 
+/// The parent of a process.
+pub(in crate::sandbox) fn parent(process: i32) -> Option<i32> {
+    after_name(&text(process, "stat").ok()?)?.nth(1)?.parse().ok()
+}
+
 /// The group of a process.
 pub(in crate::sandbox) fn group(process: i32) -> Option<i32> {
     after_name(&text(process, "stat").ok()?)?.nth(2)?.parse().ok()

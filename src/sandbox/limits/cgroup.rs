@@ -217,7 +217,8 @@ impl Top {
             fs::write(group.path.join("memory.oom.group"), "1")?;
         }
         if self.groups.can.contains(&GroupPower::Pids) {
-            fs::write(group.path.join("pids.max"), tasks.to_string())?;
+            // The entry's parent, which is ours, is counted among them.
+            fs::write(group.path.join("pids.max"), (tasks + 1).to_string())?;
         }
         Ok(group)
     }

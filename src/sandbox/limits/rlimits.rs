@@ -82,7 +82,8 @@ fn own(tasks: Option<u32>) -> Vec<Limit> {
     ];
     if let Some(tasks) = tasks {
         // However few an entry gets: a process or thread that the kernel refuses is seen, and is an excuse of its own.
-        limits.push(limit(Resource::RLIMIT_NPROC, "processes", u64::from(tasks), 0));
+        // The entry's parent, which is ours, is counted among them.
+        limits.push(limit(Resource::RLIMIT_NPROC, "processes", u64::from(tasks) + 1, 0));
     }
     limits
 }

@@ -13,8 +13,8 @@ use crate::sandbox::child;
 /// The socket after the entry was let go.
 pub(in crate::sandbox) struct ExitChannel<'a> {
     talk: &'a OwnedFd,
-    /// True if there is a pid 1 that will speak.
-    pid_one: bool,
+    /// The entry's parent, where there is a pid 1 that will speak: it would wait for this one, too.
+    parent: Option<OwnedFd>,
     exec_failed: Option<i32>,
 }
 
@@ -30,15 +30,16 @@ pub(in crate::sandbox) enum ExitMessage {
 }
 
 impl<'a> ExitChannel<'a> {
-    pub(in crate::sandbox) fn new(talk: &'a OwnedFd, pid_one: bool) -> ExitChannel<'a> {
-        ExitChannel { talk, pid_one, exec_failed: None }
+    pub(in crate::sandbox) fn new(talk: &'a OwnedFd, parent: Option<OwnedFd>) -> ExitChannel<'a> {
+        ExitChannel { talk, parent, exec_failed: None }
     }
 
-    /// Listens for at most this long.
+    /// Listens for at most this long, when no process of the entry is known any more: now its parent may go.
     pub(in crate::sandbox) fn listen(&mut self, patience: Duration) -> ExitMessage {
-        if !self.pid_one {
+        let Some(parent) = &self.parent else {
             return ExitMessage::Never;
-        }
+        };
+        child::pidfd_kill(parent.as_fd(), libc::SIGKILL);
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         let mut sockets = [PollFd::new(self.talk.as_fd(), PollFlags::POLLIN)];
         if !matches!(poll(&mut sockets, timeout), Ok(n) if n > 0) {

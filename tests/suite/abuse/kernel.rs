@@ -99,6 +99,9 @@ pub(crate) fn attacks() -> Vec<Attack> {
     all.extend(REFUSED.map(|(name, named)| c(28, name).named(named).control(system)));
     all.push(c(28, "memory_of_nodes").only(true).control(Control::IfAble));
     all.push(c(28, "size_of_pid1").only(true));
+    all.push(
+        c(28, "size_of_parent").only(true).control(Control::Skipped("outside anybody may read it")),
+    );
     all.push(c(28, "size_of_pid1_by_another_way").only(true));
     all.extend(WITHOUT_RIGHTS.map(|name| c(28, name).control(system)));
     all

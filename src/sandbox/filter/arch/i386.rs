@@ -83,6 +83,7 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     sends: &[370, 345],
     prctl: 172,
     fcntl: &[55, 221],
+    kill: 37,
     // kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_open, prlimit64, sched_setaffinity,
     // sched_setscheduler, sched_setparam, sched_setattr; the same asked for, sched_rr_get_interval with 32 and 64 bits,
     // getpgid, getsid

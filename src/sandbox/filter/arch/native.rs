@@ -93,6 +93,7 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
     sends: numbers!(SYS_sendmsg SYS_sendmmsg),
     prctl: libc::SYS_prctl as u32,
     fcntl: numbers!(SYS_fcntl),
+    kill: libc::SYS_kill as u32,
     processes: numbers!(
         SYS_kill SYS_tkill SYS_tgkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_open
         SYS_prlimit64 SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr

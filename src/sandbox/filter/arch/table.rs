@@ -37,6 +37,7 @@ pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) sends: &'static [u32],
     pub(in crate::sandbox) prctl: u32,
     pub(in crate::sandbox) fcntl: &'static [u32],
+    pub(in crate::sandbox) kill: u32,
     /// Calls on a process by its number, as the first and as the second argument.
     pub(in crate::sandbox) processes: &'static [u32],
     pub(in crate::sandbox) processes_second: &'static [u32],

@@ -166,6 +166,15 @@ static int reads(const char *path) { char c; int fd = open(path, O_RDONLY); retu
 ATTACK(size_of_pid1) {
     return reads("/proc/1/statm") || reads("/proc/1/status") || reads("/proc/1/stat") || reads("/proc/1/cmdline");
 }
+ATTACK(size_of_parent) {
+    char path[64];
+    static const char *const names[] = {"statm", "status", "stat", "cmdline", "maps", "task/2/statm"};
+    for (int i = 0; i < 6; i++) {
+        sprintf(path, "/proc/%d/%s", getppid(), names[i]);
+        if (reads(path)) return 1;
+    }
+    return getppid() != 2 || access("/proc/2", F_OK);
+}
 ATTACK(size_of_pid1_by_another_way) {
     int top = open("/proc/self/..", O_PATH);
     char c;

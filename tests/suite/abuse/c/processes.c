@@ -43,11 +43,21 @@ static int waits_for_its_own(void) {
     wait(0);
     return good && pthread_create(&t, 0, ends, 0) == 0 && pthread_join(t, 0) == 0;
 }
-/* The supervisor's own process within the namespace. */
+/* The supervisor's own processes within the namespace. */
 ATTACK(limit_of_first) { struct rlimit l = {1, 1}; return prlimit(1, RLIMIT_CPU, &l, 0) == 0; }
 ATTACK(affinity_of_first) { cpu_set_t s; return sched_getaffinity(0, sizeof s, &s) == 0 && sched_setaffinity(1, sizeof s, &s) == 0; }
 ATTACK(policy_of_first) { struct sched_param p = {0}; return sched_setscheduler(1, SCHED_IDLE, &p) == 0; }
 ATTACK(priority_of_first) { return setpriority(PRIO_PROCESS, 1, 19) == 0; }
+ATTACK(limit_of_parent) { struct rlimit l = {1, 1}; return prlimit(getppid(), RLIMIT_CPU, &l, 0) == 0; }
+ATTACK(priority_of_parent) { return setpriority(PRIO_PROCESS, getppid(), 19) == 0; }
+/* Whether or not it can: all ends as it does elsewhere. */
+ATTACK(end_of_parent) {
+    pid_t parent = getppid();
+    if (kill(parent, 0)) return 1;
+    kill(parent, SIGSTOP), kill(parent, SIGTERM), kill(parent, SIGKILL), kill(parent, SIGSTOP);
+    usleep(100000);
+    return getppid() != parent && getppid() != 1;
+}
 ATTACK(priority_of_all) { return syscall(SYS_ioprio_set, 3, getuid(), 2 << 13 | 7) == 0; }
 /* A group is reached while anybody is in it, its leader a zombie or gone, and a zombie while nobody has waited for it. */
 static int reaches_a_group_without_its_leader(void) {

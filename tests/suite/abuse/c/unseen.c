@@ -401,8 +401,8 @@ static void tell(void) {
         sprintf(name, "/proc/self/%s", names[i]);
         show(name);
     }
-    /* The namespace's first process is a copy of gate4k: by its size one would know what gate4k is doing. */
-    if (getppid() == 1) show("/proc/1/statm"), show("/proc/1/cmdline");
+    /* The namespace's first processes are copies of gate4k: by their size one would know what gate4k is doing. */
+    if (getppid() == 2) show("/proc/1/statm"), show("/proc/1/cmdline"), show("/proc/2/statm"), show("/proc/2/cmdline");
     show("/proc/net/dev");
     show("/proc/net/unix");
     show("/proc/sysvipc/shm");
