@@ -12,7 +12,7 @@ use super::list::{Item, ask_all};
 use super::{Bench, LEAST_CLOCK, MINUTE_CLOCK, ProbeOutcome, SMALL_CLOCK};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::model::evidence::{Answer, Ask, GoQuestion, Purpose, Question, Run};
+use crate::model::evidence::{Answer, Ask, GoQuestion, Limits, Purpose, Question, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// The clocks on which the entry is probed, the smallest first: the event produces all but the first.
@@ -87,7 +87,7 @@ pub(super) fn answered_on(
     for next in above(clock) {
         (bench.progress)("asked again on a clock of the event");
         let item = Item {
-            patience: Some(patience(bench, next, &moves)),
+            patience: Some(patience(&bench.limits, next, &moves)),
             ..Item::new(Purpose::Again, &question.position, &moves, next)
         };
         // Each begins as a new game, with `isready`.
@@ -96,15 +96,9 @@ pub(super) fn answered_on(
         let asks = || asked.iter().flat_map(|run| &run.asks);
         let bad = asks().find(|ask| ask.question != Question::Quit && !ask.answer.is_good());
         let good = bad.is_none() && asks().any(Ask::is_search);
-        // One that sleeps is not woken by more time.
-        let asleep = bad.is_some_and(|ask| ask.answer == Answer::Timeout)
-            && asked.iter().all(|run| !run.strained);
         seen.extend(asked);
         if good {
             return Ok(Some(next));
-        }
-        if asleep {
-            break;
         }
     }
     Ok(None)
@@ -115,10 +109,11 @@ fn above(clock: Go) -> impl Iterator<Item = Go> {
     CLOCKS.into_iter().skip_while(move |one| *one != clock).skip(1)
 }
 
-/// An engine may think as long as its clock says, and is not waited for until it would lose a game that long ago.
-fn patience(bench: &Bench<'_>, clock: Go, moves: &Moves) -> Duration {
-    let answer = bench.limits.answer;
-    clock.left(moves.position().turn()).unwrap_or_default().min(answer) + answer
+/// An engine may think, or sleep, as long as its clock says, and the limit is beyond that. (Under a limit smaller than the event's the whole
+/// wait is smaller in proportion.)
+pub(super) fn patience(limits: &Limits, clock: Go, moves: &Moves) -> Duration {
+    let left = clock.left(moves.position().turn()).unwrap_or_default();
+    left.min(limits.answer * 3) + limits.answer
 }
 
 /// The moves of a question that showed them as a list.

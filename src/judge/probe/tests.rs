@@ -377,6 +377,22 @@ fn what_fails_on_a_small_clock_is_all_asked_again_on_the_events() {
 }
 
 #[test]
+fn one_that_sleeps_on_smaller_clocks_is_asked_on_the_clock_of_a_minute() {
+    let sleeps = Puppets::new(|scene: PuppetView<'_>| match scene.go {
+        go if ["wtime 600 ", "wtime 3000 "].iter().any(|small| go.contains(small)) => {
+            PuppetAct::Hang
+        }
+        _ => PuppetAct::Move,
+    });
+    let (runs, _) = probe(&sleeps, &short_answers());
+    let counted: Vec<&Run> = runs.iter().filter(|run| run.purpose.can_reject()).collect();
+    let asked = searches(&counted);
+    assert!(asked.len() > crate::judge::support::positions::all().len());
+    assert!(asked.iter().all(|ask| ask.answer.is_good()));
+    assert_eq!(searches(&of(&runs, Purpose::Again)).len(), 2);
+}
+
+#[test]
 fn what_fails_on_the_events_clocks_stays_a_failure() {
     let bad = Puppets::new(|scene: PuppetView<'_>| match scene.moves.plies().0 {
         6 => PuppetAct::Say("bestmove a1a1".into()),

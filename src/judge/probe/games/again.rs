@@ -11,6 +11,7 @@ use shakmaty::{ByColor, Color, Position};
 use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
+use crate::judge::probe::again::patience;
 use crate::judge::probe::conversation::{self, PositionForm, Ready, Search, Session, Step};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::{came_again, runs};
@@ -234,8 +235,7 @@ fn converse(
             (ready, _) = ready.go(Search { name: "before", shown, go: LEAST_CLOCK })?;
         }
     }
-    let left: Duration = go.left(last.position().turn()).unwrap_or_default();
-    let patience = left.min(limits.answer) + limits.answer;
+    let patience = patience(&limits, go, last);
     let search = Search { name: "again", shown: PositionForm::Moves(last), go };
     ready.go_within(search, patience).map(|(ready, _)| ready)
 }
