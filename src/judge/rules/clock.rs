@@ -80,7 +80,8 @@ fn judge(evidence: &Evidence) -> Finding {
         (Some(at), _) => Some(format!("a game would be lost on time at move {at}")),
         // Its time for a move with much left, or with little, was not seen.
         (None, Some(_)) => None,
-        (None, None) if with_much_left(&samples).is_some_and(|full| full.cut) => None,
+        // When it moves nobody saw there.
+        (None, None) if samples.iter().any(|sample| sample.cut) => None,
         (None, None) => Some(format!("a game of {GAME} moves is not lost on time")),
     });
     if let Some(LeftOut { looks, of }) = left_out {
@@ -258,6 +259,8 @@ mod tests {
         assert!(finding.summary.starts_with("at least 20.0 s"));
         // Nobody saw when it moves, so that nothing is known of a game.
         assert_eq!(of(&[(1_800_000, 3_000, true)]).summary, "at least 3.00 s of 1800 s + 3 s");
+        let finding = of(&[(1_800_000, 1_000, false), (1_000, 1_500, true)]);
+        assert!(!finding.summary.contains("not lost"), "{}", finding.summary);
     }
 
     #[test]
