@@ -55,10 +55,11 @@ impl Json {
         }
     }
 
-    /// A string, number or boolean as the text that it stands for.
+    /// A string, number or boolean as the text that it stands for: runners read a number and write it anew, and tell `16` for `16.0`.
     pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.node {
-            JsonNode::String(text) | JsonNode::Number(text) => Some(text),
+            JsonNode::String(text) => Some(text),
+            JsonNode::Number(text) => Some(text.strip_suffix(".0").unwrap_or(text)),
             JsonNode::Bool(true) => Some("true"),
             JsonNode::Bool(false) => Some("false"),
             JsonNode::Null | JsonNode::Array(_) | JsonNode::Object(_) => None,

@@ -75,6 +75,16 @@ fn values_that_configure_nothing_count_with_a_reason() {
 }
 
 #[test]
+fn a_whole_number_is_one_however_it_is_written_and_others_count() {
+    let hash = |value: &str| counts(&format!(r#"[{{"options":{{"Hash":{value}}}}}]"#));
+    assert_eq!(hash("16.0"), (0, 0));
+    // No engine sees the rest of these, but others may read the file otherwise.
+    for value in ["16.00", "1.6e1", "16.0000000000000001", "\"16.0\""] {
+        assert_eq!(hash(value).1, value.trim_matches('"').len() as u64, "{value}");
+    }
+}
+
+#[test]
 fn sixty_numbers_count_each() {
     let options: Vec<String> = (0..60)
         .map(|i| format!(r#"{{"name":"T{i:02}","type":"spin","value":{}}}"#, 1000 + i))
