@@ -8,8 +8,10 @@
 #include <sys/shm.h>
 
 static pid_t other(void) { return atoi(param); }
-ATTACK(kill_other) { return kill(other(), 0) == 0; }
-ATTACK(kill_all) { return kill(-1, 0) == 0; }
+/* (By a signal that does nothing: whether its parent lives an entry may ask.) */
+ATTACK(kill_other) { return kill(other(), SIGURG) == 0; }
+/* In namespaces its parent is all that it may reach. */
+ATTACK(kill_all) { return kill(-1, 0) == 0 && getppid() != 2; }
 ATTACK(kill_group) { return kill(-other(), 0) == 0; }
 ATTACK(tgkill_other) { return syscall(SYS_tgkill, other(), other(), 0) == 0; }
 ATTACK(sigqueue_other) { union sigval v = {0}; return sigqueue(other(), 0, v) == 0; }
