@@ -6,6 +6,7 @@ use std::path::Path;
 
 use nix::sys::statfs::{PROC_SUPER_MAGIC, statfs};
 
+use crate::sandbox::inspect::files::FoundFile;
 use crate::sandbox::inspect::process::numbers_inside;
 
 /// Files of a process in /proc that tell of others. By the first, how many processes have a page of a file in their memory: two entries
@@ -68,6 +69,16 @@ pub(in crate::sandbox) fn descriptor_stays_closed(
     let name = stays_closed(thread, file)?;
     let path = format!("/proc/{thread}/fd/{fd}");
     let system = statfs(Path::new(&path)).ok()?;
+    (system.filesystem_type() == PROC_SUPER_MAGIC).then_some(name)
+}
+
+/// The same of a file that was looked up as a thread would.
+pub(in crate::sandbox) fn file_stays_closed(
+    thread: i32,
+    found: &FoundFile,
+) -> Option<&'static str> {
+    let name = stays_closed(thread, &found.path)?;
+    let system = statfs(&found.handle()).ok()?;
     (system.filesystem_type() == PROC_SUPER_MAGIC).then_some(name)
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, ResolveFlags};
@@ -147,6 +147,21 @@ impl EntryFiles {
                 OwnPlace::Device(own) => mapping.device == *own,
                 OwnPlace::Below(top) => path.starts_with(top.as_os_str().as_bytes()),
             }
+    }
+
+    /// True if a path leads upwards, or over a link, to somewhere that it does not say itself.
+    pub(in crate::sandbox) fn may_lead_away(&self, path: &Path) -> bool {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let how = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+        let look = || {
+            patiently(|| {
+                Ok(rustix::fs::openat2(self.root.as_fd(), path, flags, Mode::empty(), how)?)
+            })
+        };
+        let is_absent =
+            |error: io::Error| matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR));
+        path.components().any(|part| part == Component::ParentDir)
+            || look().is_err_and(|error| !is_absent(error))
     }
 
     /// Looks up an absolute path as a thread of the entry would.

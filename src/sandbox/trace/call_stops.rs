@@ -22,8 +22,9 @@ use crate::sandbox::inspect::{closed_files, image, process};
 use crate::sandbox::plan::{PSEUDO_TERMINAL, is_shared_object};
 use crate::sandbox::trace::calls::{
     PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, message, other_process,
+    stands_at,
 };
-use crate::sandbox::trace::programs::FailedStart;
+use crate::sandbox::trace::failed_starts::FailedStart;
 use crate::sandbox::trace::record::{
     MOST_DENIED_OPENS, MOST_MADE, MOST_OF_A_PATH, MOST_OPENS, MOST_OWN_OPENS, MadeBy, RawOpen,
 };
@@ -42,10 +43,8 @@ impl Tracer<'_> {
             return TraceeResume::Go;
         };
         let pending = match stop {
-            StoppedCall::Exec => Some(exec(pid, &call, None, 0, self.starter_code(pid))),
-            StoppedCall::ExecAt => {
-                Some(exec(pid, &call, Some(call.args[0]), 1, self.starter_code(pid)))
-            }
+            StoppedCall::Exec => Some(self.exec_begins(pid, &call, None, 0)),
+            StoppedCall::ExecAt => Some(self.exec_begins(pid, &call, Some(call.args[0]), 1)),
             StoppedCall::Denied => {
                 let answer = self.own_lock(pid, &call).unwrap_or_else(|| {
                     self.denied(pid, call_name(&call));
@@ -84,7 +83,7 @@ impl Tracer<'_> {
                 }
                 Some(PendingCall::Map { size })
             }
-            StoppedCall::Clone => Some(PendingCall::Clone),
+            StoppedCall::Clone => Some(PendingCall::Clone { told: false }),
             StoppedCall::SharedWait => Some(self.shared_wait(pid, call.args[0])),
             StoppedCall::Look => self.look(pid, None, call.args[0]),
             StoppedCall::LookAt => self.look(pid, Some(call.args[0]), call.args[1]),
@@ -93,11 +92,14 @@ impl Tracer<'_> {
         let Some(pending) = pending else {
             return TraceeResume::Go;
         };
-        let refused = matches!(pending, PendingCall::Refused);
+        // One that was killed meanwhile makes the call no more: the kernel leaves it out (seccomp.c, `__seccomp_filter`). It may stand at
+        // its end by now, and goes on from there unseen.
+        let awaited =
+            !matches!(pending, PendingCall::Refused) && stands_at(pid, libc::PTRACE_EVENT_SECCOMP);
         if let Some(tracee) = self.tracees.get_mut(&pid) {
-            tracee.pending = (!refused).then_some(pending);
+            tracee.pending = awaited.then_some(pending);
         }
-        if refused { TraceeResume::Go } else { TraceeResume::ToCallEnd }
+        if awaited { TraceeResume::ToCallEnd } else { TraceeResume::Go }
     }
 
     /// The answer to a lock of one of the entry's own files (rustc locks its folders, and gives up where it cannot); none where it
@@ -130,12 +132,19 @@ impl Tracer<'_> {
         }
     }
 
+    fn exec_begins(&self, pid: i32, call: &Call, dirfd: Option<u64>, first: usize) -> PendingCall {
+        let mut pending = exec(pid, call, dirfd, first, self.starter_code(pid));
+        if let PendingCall::Exec { asked, at_begin, readable: true, .. } = &mut pending {
+            *at_begin = self.asks_for(pid, asked);
+        }
+        pending
+    }
+
     /// A call that opens or makes a file.
     fn file(&mut self, pid: i32, stop: StoppedCall, call: &Call) -> Option<PendingCall> {
-        let pending = file(pid, stop, call)?;
-        if let PendingCall::Open(PendingOpen { path, .. }) = &pending
-            && path.starts_with("/proc")
-            && let Some(name) = closed_files::stays_closed(pid, path)
+        let mut pending = file(pid, stop, call)?;
+        if let PendingCall::Open(open) = &mut pending
+            && let Some(name) = self.open_begins(pid, open)
         {
             self.denied(pid, format!("open({name} of a process)"));
             tracee::refuse(pid, libc::EACCES);
@@ -193,12 +202,30 @@ impl Tracer<'_> {
         }
     }
 
+    /// Looks at where the path of a call that opens leads; the name of a file that must stay closed.
+    fn open_begins(&self, pid: i32, open: &mut PendingOpen) -> Option<&'static str> {
+        let path = &open.path;
+        if path.starts_with("/proc")
+            && let Some(name) = closed_files::stays_closed(pid, path)
+        {
+            return Some(name);
+        }
+        if !open.opens || is_of_the_host(path) || !self.files.may_lead_away(path) {
+            return None;
+        }
+        let found = self.files.find(pid, path)?;
+        open.at_begin = self.leads_to(path, &found);
+        closed_files::file_stays_closed(pid, &found)
+    }
+
     /// The path of a call that opens can be another one by the time the kernel looks; what came of it stays what it is, and
-    /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended.
+    /// is returned. Nothing takes a descriptor back, so whoever came to a file that must stay closed is ended. Its path did not lead there
+    /// when the call began: another thread or process has exchanged it, and may have done so before without being seen.
     fn opens(&mut self, pid: i32, fd: i32) -> Option<FoundFile> {
         let file = self.files.find_descriptor(pid, fd).ok()?;
         if let Some(name) = closed_files::descriptor_stays_closed(pid, fd, &file.path) {
             self.denied(pid, format!("open({name} of a process)"));
+            self.unrecorded(RecordPart::Paths);
             // Not the process alone: another may share its descriptors, or the memory that it reads into.
             self.shared.kill();
         }
@@ -226,10 +253,16 @@ impl Tracer<'_> {
             return;
         };
         // All else that it asked for ends with it. Nobody has seen the answer, which may be that it was killed.
+        let (program, own_code) = (tracee.program, tracee.own_code);
+        let (making, pending) = match tracee.pending.take() {
+            making @ Some(PendingCall::Clone { .. }) => (making, None),
+            pending => (None, pending),
+        };
         let lasts = |pending: &PendingCall| {
             pending.opens() || matches!(pending, PendingCall::SharedWait { .. })
         };
-        tracee.pending = tracee.pending.take().filter(lasts);
+        tracee.pending = pending.filter(lasts);
+        self.ends_making(pid, program, own_code, making.as_ref());
         let _ = self.call_ended(pid);
     }
 
@@ -240,7 +273,7 @@ impl Tracer<'_> {
             return;
         }
         // Of a child whose birth nobody has told, it is not known.
-        if self.shares_descriptors || !self.adopted.is_empty() {
+        if self.shares_descriptors || self.births.some_wait() {
             self.unrecorded(RecordPart::Paths);
         }
         self.missed.insert(process);
@@ -265,7 +298,7 @@ impl Tracer<'_> {
             came_to = self.opens(pid, result as i32);
         }
         match pending {
-            PendingCall::Exec { asked, argv, readable, starter } => {
+            PendingCall::Exec { asked, argv, at_begin, readable, starter } => {
                 // A successful exec was written down at its event.
                 if error == libc::ENOMEM {
                     // The kernel has given up the program before, and kills what is left of it.
@@ -278,7 +311,7 @@ impl Tracer<'_> {
                     if !readable && error != libc::EFAULT {
                         self.unrecorded(RecordPart::Paths);
                     }
-                    let starts = FailedStart { process, parent, by, asked, error };
+                    let starts = FailedStart { process, parent, by, asked, at_begin, error };
                     self.exec_failed(pid, starts, &argv, starter.libraries);
                 }
             }
@@ -289,9 +322,12 @@ impl Tracer<'_> {
             PendingCall::Map { size } if error == libc::ENOMEM => {
                 self.refused(pid, Resource::Memory(size));
             }
-            PendingCall::Clone if error == libc::EAGAIN => {
-                let count = self.tracees.len() as u32;
-                self.refused(pid, Resource::Threads(count));
+            PendingCall::Clone { .. } => {
+                self.makes_none(pid);
+                if error == libc::EAGAIN {
+                    let count = self.tracees.len() as u32;
+                    self.refused(pid, Resource::Threads(count));
+                }
             }
             // Another thread may have put another page there before the kernel looked: who tries that, again and again, is
             // seen here sooner or later, and ended.
@@ -308,7 +344,6 @@ impl Tracer<'_> {
             | PendingCall::Map { .. }
             | PendingCall::Unreadable
             | PendingCall::Nowhere
-            | PendingCall::Clone
             | PendingCall::Refused => {}
         }
         true
@@ -323,22 +358,23 @@ impl Tracer<'_> {
         mut came_to: Option<FoundFile>,
         error: i32,
     ) {
-        let PendingOpen { path, access, creates, opens, names_only } = open;
         let denied = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS);
-        if error == 0 && (creates || access == FileAccess::Write) {
-            self.made(creates.then_some(&path), came_to.as_ref(), by);
+        if error == 0 && (open.creates || open.access == FileAccess::Write) {
+            self.made(open.creates.then_some(&open.path), came_to.as_ref(), by);
         }
         // Of what does not exist, only libraries tell anything, which a program could not load, and the one device that no entry has.
-        let told = is_shared_object(&path) || path == Path::new(PSEUDO_TERMINAL);
+        let told = is_shared_object(&open.path) || open.path == Path::new(PSEUDO_TERMINAL);
         let missing = error == libc::ENOENT && told;
-        if error == 0 && opens && came_to.is_none() && !self.shared.is_killing() {
+        if error == 0 && open.opens && came_to.is_none() && !self.shared.is_killing() {
             // Another thread has taken the descriptor away: nobody knows what it was.
             self.unrecorded(RecordPart::Paths);
         }
         // A refused file has no descriptor: its path is looked up where it says nothing by itself.
-        if denied && !is_of_the_host(&path) {
-            came_to = self.files.find(pid, &path);
+        if denied && !is_of_the_host(&open.path) {
+            came_to = self.files.find(pid, &open.path);
+            self.refused_at_begin(pid, by, &open, came_to.as_ref());
         }
+        let PendingOpen { path, access, opens, names_only, .. } = open;
         let own = match &came_to {
             Some(found) => self.files.made(found),
             None => self.files.may_hold(&path),
@@ -404,7 +440,7 @@ impl Tracer<'_> {
 
     /// The code of a process that has made a call. One that was killed meanwhile has its memory until its end was seen; of one that was
     /// not, nothing is known, and another process may have what it got.
-    fn opener(&mut self, pid: i32) -> Opener {
+    pub(in crate::sandbox::trace) fn opener(&mut self, pid: i32) -> Opener {
         let code = tracee::address_of_call(pid).map(|address| process::code_at(pid, address));
         if tracee::is_dying(pid) {
             if !self.shared.is_killing() {
@@ -421,7 +457,7 @@ impl Tracer<'_> {
         Opener { by, beside_own_code: self.starter_code(pid).own }
     }
 
-    fn opened(&mut self, open: RawOpen) {
+    pub(in crate::sandbox::trace) fn opened(&mut self, open: RawOpen) {
         let is_own = open.own && !open.denied;
         let (count, most, room) = match (open.denied, open.own) {
             (true, _) => {

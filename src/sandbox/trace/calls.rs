@@ -5,15 +5,37 @@ use std::path::{Path, PathBuf};
 use crate::model::evidence::FileAccess;
 use crate::model::units::Bytes;
 use crate::sandbox::filter::stop::{Call, StoppedCall};
+use crate::sandbox::inspect::files::FoundFile;
 use crate::sandbox::inspect::process;
 use crate::sandbox::plan::{header_name, is_shared_object, is_static_object};
 use crate::sandbox::trace::tracee::{self, PathArgument};
+
+/// A file of the host that a path of the entry's own led to when a call on it began. The path may lead elsewhere when the call has
+/// failed: what the kernel refused may have been either.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::sandbox) struct AskedFile {
+    /// The path, or the interpreter that a script there names.
+    pub(super) asked: PathBuf,
+    /// The kernel's own path of the file.
+    pub(super) real: PathBuf,
+    pub(super) inode: (u64, u64),
+    pub(super) program: bool,
+}
+
+impl AskedFile {
+    pub(super) fn new(asked: PathBuf, found: &FoundFile) -> AskedFile {
+        let (real, inode) = (found.path.clone(), found.inode());
+        AskedFile { asked, real, inode, program: found.is_program() }
+    }
+}
 
 /// A call that was seen at its start and whose end is awaited.
 pub(in crate::sandbox) enum PendingCall {
     Exec {
         asked: PathBuf,
         argv: Vec<Vec<u8>>,
+        /// The program of the host that the path leads to as the call begins.
+        at_begin: Option<AskedFile>,
         readable: bool,
         starter: StarterCode,
     },
@@ -28,7 +50,11 @@ pub(in crate::sandbox) enum PendingCall {
     Unreadable,
     /// A path that leads nowhere, unless somebody changes it now.
     Nowhere,
-    Clone,
+    /// A child is being made.
+    Clone {
+        /// True once its maker has told of it.
+        told: bool,
+    },
     /// The opening of a thread's name to write it, in place of which a file in memory is made; the call as it was.
     ThreadName {
         call: Call,
@@ -61,6 +87,8 @@ pub(in crate::sandbox) struct PendingOpen {
     pub(in crate::sandbox) opens: bool,
     /// True if that descriptor surely gives nothing of the file (O_PATH).
     pub(in crate::sandbox) names_only: bool,
+    /// The file of the host that the path leads to as the call begins, by links or upwards.
+    pub(in crate::sandbox) at_begin: Option<AskedFile>,
 }
 
 /// True if a file can become a part of the program that it is read for: a shared object, or a header or object code of the host's.
@@ -82,11 +110,15 @@ pub(in crate::sandbox) fn is_of_the_host(path: &Path) -> bool {
 /// The message of a tracee that has stopped at an event; none where it was killed since. Then it stands at its end, whose message is
 /// its exit code: who takes that for the number of a process would kill a stranger's.
 pub(in crate::sandbox) fn message(pid: i32, event: i32) -> Option<i64> {
-    let pid = nix::unistd::Pid::from_raw(pid);
-    let message = nix::sys::ptrace::getevent(pid).ok()?;
+    let message = nix::sys::ptrace::getevent(nix::unistd::Pid::from_raw(pid)).ok()?;
     // It leaves its end for no other stop, so it stood at the event when the message was read if it stands there now.
-    let stop = nix::sys::ptrace::getsiginfo(pid).ok()?;
-    (stop.si_code >> 8 == event).then_some(message)
+    stands_at(pid, event).then_some(message)
+}
+
+/// True for a tracee that still stands at the event at which it has stopped. One that was killed since does not.
+pub(in crate::sandbox) fn stands_at(pid: i32, event: i32) -> bool {
+    let stop = nix::sys::ptrace::getsiginfo(nix::unistd::Pid::from_raw(pid));
+    stop.is_ok_and(|stop| stop.si_code >> 8 == event)
 }
 
 /// The code in the memory of a process that starts a program.
@@ -110,7 +142,7 @@ pub(in crate::sandbox) fn exec(
     let readable = asked != PathArgument::Unreadable;
     let asked = asked.path().unwrap_or_else(|| UNREADABLE.into());
     let argv = tracee::argv(pid, call.args[first + 1], call.compat);
-    PendingCall::Exec { asked, argv, readable, starter }
+    PendingCall::Exec { asked, argv, at_begin: None, readable, starter }
 }
 
 /// The place of a path that we could not read.
@@ -143,7 +175,9 @@ pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Opti
     match tracee::path(pid, dirfd, address) {
         PathArgument::Path(path) => {
             let opens = flags.is_some();
-            Some(PendingCall::Open(PendingOpen { path, access, creates, opens, names_only }))
+            let at_begin = None;
+            let open = PendingOpen { path, access, creates, opens, names_only, at_begin };
+            Some(PendingCall::Open(open))
         }
         PathArgument::Unreadable => Some(PendingCall::Unreadable),
         PathArgument::Nothing => Some(PendingCall::Nowhere),

@@ -65,11 +65,12 @@ impl Tracer<'_> {
     }
 
     /// The next event of one that is asked in turn. The kernel shows those of the youngest first, and where the young ones always have
-    /// one, an old one would wait for ever.
+    /// one, an old one would wait for ever. So each is asked after as many events as there are two for each; one alone is in nobody's way.
     fn next_in_turn(&mut self) -> Option<(i32, i32)> {
-        const BETWEEN: Duration = Duration::from_millis(20);
-        if self.in_turn.is_empty() && self.last_turn.elapsed() >= BETWEEN {
-            self.last_turn = Instant::now();
+        self.since_turn += 1;
+        let count = self.tracees.len();
+        if self.in_turn.is_empty() && count > 1 && self.since_turn > 2 * count {
+            self.since_turn = 0;
             self.in_turn.extend(self.tracees.keys());
         }
         while let Some(pid) = self.in_turn.pop() {
@@ -134,26 +135,6 @@ impl Tracer<'_> {
         } else {
             // It stopped before its parent's event was read; and that may never come, if the parent was killed.
             self.adopt(pid);
-            child::resume(pid, TraceeResume::Go, 0);
-        }
-    }
-
-    /// Takes on a new tracee that only /proc knows of yet.
-    fn adopt(&mut self, pid: i32) {
-        let (process, parent) = tracee::family(pid);
-        let above = if process == pid { parent } else { process };
-        let above = self
-            .tracees
-            .get(&above)
-            .or_else(|| self.tracees.values().find(|tracee| tracee.process == above));
-        let program = above.and_then(|tracee| tracee.program);
-        let own_code = above.is_some_and(|tracee| tracee.own_code);
-        self.adopted.insert(pid);
-        let tracee =
-            Tracee { process, parent, program, has_execed: false, own_code, pending: None };
-        self.tracees.insert(pid, tracee);
-        if process == pid {
-            self.shared.born(pid);
         }
     }
 
@@ -161,6 +142,12 @@ impl Tracer<'_> {
         let Some(child) = message(pid, event).and_then(|child| i32::try_from(child).ok()) else {
             return;
         };
+        self.born(pid, child);
+        self.told_of_child(pid);
+    }
+
+    /// A thread has told of its child.
+    fn born(&mut self, pid: i32, child: i32) {
         let Some(parent) = self.tracees.get(&pid) else {
             return;
         };
@@ -169,45 +156,17 @@ impl Tracer<'_> {
         let its_process = if thread { parent.process } else { child };
         let (program, own_code) = (parent.program, parent.own_code);
         let parent = if thread { parent.parent } else { parent.process };
-        if self.was_adopted(child, program, own_code, parent) {
-            return;
-        }
-        let tracee = Tracee {
-            process: its_process,
-            parent,
-            program,
-            has_execed: false,
-            own_code,
-            pending: None,
-        };
-        self.tracees.insert(child, tracee);
-        if !thread {
-            self.shared.born(child);
+        if !self.was_adopted(child, program, own_code, parent) {
+            let (process, pending) = (its_process, None);
+            let tracee = Tracee { process, parent, program, own_code, pending };
+            self.tracees.insert(child, tracee);
+            if !thread {
+                self.shared.born(child);
+            }
         }
         if self.tasks < self.tracees.len() {
             self.too_many(program, self.tracees.len());
         }
-    }
-
-    /// True of a tracee that is known already. It has its parent's program, unless it has started another one meanwhile (which
-    /// may be written down with the number of whoever did the same first), or is gone.
-    fn was_adopted(
-        &mut self,
-        child: i32,
-        program: Option<usize>,
-        own_code: bool,
-        parent: i32,
-    ) -> bool {
-        let adopted = self.adopted.remove(&child);
-        if adopted
-            && let Some(known) = self.tracees.get_mut(&child)
-            && !known.has_execed
-        {
-            known.program = program;
-            known.own_code |= own_code;
-            known.parent = parent;
-        }
-        adopted
     }
 
     fn too_many(&mut self, by: Option<usize>, tasks: usize) {
@@ -232,6 +191,7 @@ impl Tracer<'_> {
             // Pid 1 of the namespace: nothing is left inside.
             return;
         };
+        self.ends_making(pid, tracee.program, tracee.own_code, tracee.pending.as_ref());
         if tracee.pending.is_some_and(|pending| pending.opens()) {
             self.missed(tracee.process);
         }
@@ -277,37 +237,5 @@ impl Tracer<'_> {
             self.refused(pid, Resource::FileSize(LARGEST_FILE));
         }
         tracee::pass_over(pid, signal);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sandbox::trace::with_tracer;
-
-    #[test]
-    fn a_child_that_was_seen_before_its_birth_keeps_the_program_that_it_has_started() {
-        with_tracer(|tracer| {
-            let (entry, child, helper) = (i32::MAX, i32::MAX - 1, Some(7));
-            let mut born = |has_execed| {
-                let known = Tracee {
-                    process: child,
-                    parent: 1,
-                    program: helper,
-                    has_execed,
-                    own_code: false,
-                    pending: None,
-                };
-                tracer.tracees.insert(child, known);
-                tracer.adopted.insert(child);
-                assert!(tracer.was_adopted(child, Some(2), true, entry));
-                assert!(!tracer.was_adopted(child, Some(2), true, entry));
-                let known = &tracer.tracees[&child];
-                (known.program, known.own_code)
-            };
-            assert_eq!(born(false), (Some(2), true));
-            // That of its own was written down when another process started it first.
-            assert_eq!(born(true), (helper, false));
-        });
     }
 }

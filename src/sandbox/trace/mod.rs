@@ -1,9 +1,11 @@
 //! The tracer of an entry's processes: it names what they start, open and are refused.
 
+mod births;
 pub(in crate::sandbox) mod call_stops;
 pub(in crate::sandbox) mod calls;
 pub(in crate::sandbox) mod events;
 pub(in crate::sandbox) mod exit_channel;
+mod failed_starts;
 pub(in crate::sandbox) mod meta;
 mod own_rules;
 pub(in crate::sandbox) mod programs;

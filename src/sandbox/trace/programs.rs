@@ -10,7 +10,6 @@ use std::time::Instant;
 use crate::model::command_words::telling;
 use crate::model::evidence::{Denial, ExecOutcome, RecordPart};
 use crate::model::text::escape;
-use crate::sandbox::failure;
 use crate::sandbox::inspect::descriptors::HeldFile;
 use crate::sandbox::inspect::files::{self, FoundFile};
 use crate::sandbox::inspect::process::{self, Mapping};
@@ -24,14 +23,8 @@ use crate::sandbox::trace::record::{
 use crate::sandbox::trace::tracee;
 use crate::sandbox::trace::tracer::Tracer;
 
-/// The interpreter that the first line of a script names.
-fn interpreter(script: &FoundFile) -> Option<PathBuf> {
-    let head = script.head(256)?;
-    Some(PathBuf::from(OsStr::from_bytes(failure::interpreter(&head)?)))
-}
-
 /// The words of a program, by which it is judged. A report cuts them further.
-fn escaped(words: &[Vec<u8>]) -> Vec<String> {
+pub(super) fn escaped(words: &[Vec<u8>]) -> Vec<String> {
     /// The most bytes that are kept of a word: as many as a path can have.
     const MOST_OF_A_WORD: usize = 4_096;
     words.iter().map(|word| escape(word, MOST_OF_A_WORD)).collect()
@@ -58,17 +51,6 @@ impl MappedFile<'_> {
             _ => same_inode && same_path,
         }
     }
-}
-
-/// A start that the kernel refused.
-pub(in crate::sandbox) struct FailedStart {
-    pub(in crate::sandbox) process: i32,
-    pub(in crate::sandbox) parent: i32,
-    /// The program that asked for it.
-    pub(in crate::sandbox) by: Option<usize>,
-    pub(in crate::sandbox) asked: PathBuf,
-    /// The kernel's errno.
-    pub(in crate::sandbox) error: i32,
 }
 
 /// The program that a process runs, as the kernel tells it.
@@ -110,73 +92,6 @@ impl Tracer<'_> {
         }
     }
 
-    /// Writes down a start that failed in a thread: what it asked for is what that thread sees, with its descriptors, and it may live on
-    /// when the first thread of its process has ended.
-    pub(in crate::sandbox) fn exec_failed(
-        &mut self,
-        thread: i32,
-        failed: FailedStart,
-        argv: &[Vec<u8>],
-        starter_libraries: Vec<PathBuf>,
-    ) {
-        let FailedStart { process, parent, by, mut asked, error } = failed;
-        let outcome = match error {
-            libc::ENOENT | libc::ENOTDIR => ExecOutcome::NotFound,
-            libc::EACCES | libc::EPERM => ExecOutcome::Denied,
-            other => ExecOutcome::Failed(other),
-        };
-        self.path_answer(by, &asked, outcome != ExecOutcome::NotFound);
-        let mut found = self.files.find(thread, &asked);
-        let is_own = |found: &Option<FoundFile>| found.as_ref().is_some_and(|f| self.files.made(f));
-        // A script of the entry's own was refused because of what should read it: that is what was asked
-        // for. (A file without an execute bit is refused for its own sake.) The kernel follows five.
-        for _ in 0..5 {
-            if outcome != ExecOutcome::NotFound
-                && is_own(&found)
-                && let Some(script) = &found
-                && script.metadata.mode() & 0o111 != 0
-                && let Some(interpreter) = interpreter(script)
-            {
-                found = self.files.find(thread, &interpreter);
-                asked = interpreter;
-            } else {
-                break;
-            }
-        }
-        if tracee::is_dying(thread) {
-            // Nobody saw the answer, and what was asked for can no longer be told from a file of the same name outside.
-            return;
-        }
-        let seen = SeenProgram {
-            own: is_own(&found),
-            inode: found.as_ref().map(FoundFile::inode),
-            real: found.filter(|_| outcome != ExecOutcome::NotFound).map(|found| found.path),
-            argv: escaped(argv),
-            reader_argv: Vec::new(),
-            script: false,
-            own_reader: false,
-            starter_libraries,
-            asked,
-        };
-        if self.again(&seen, by, outcome, false).is_some() {
-            return;
-        }
-        let now = Instant::now();
-        self.raw.execs.push(RawExec {
-            at: now,
-            pid: process,
-            parent,
-            by,
-            seen,
-            outcome,
-            ended: Some(now),
-            exit: None,
-            file: None,
-            product: None,
-            own_code: false,
-        });
-    }
-
     pub(in crate::sandbox) fn execed(&mut self, pid: i32) {
         // A thread that execs becomes the process; its own number is gone without an exit event.
         let former = message(pid, libc::PTRACE_EVENT_EXEC).and_then(|m| i32::try_from(m).ok());
@@ -192,6 +107,9 @@ impl Tracer<'_> {
             Some(thread) => (thread.pending, of_first),
             None => (of_first, None),
         };
+        let (by, own_code) = (tracee.program, tracee.own_code);
+        // A first thread that another one has ended for the new program's sake.
+        self.ends_making(pid, by, own_code, cut_off.as_ref());
         // The table of descriptors outlives the threads that the kernel has ended for the new program's sake.
         if self.missed.remove(&pid) || cut_off.is_some_and(|pending| pending.opens()) {
             self.unrecorded(RecordPart::Paths);
@@ -270,7 +188,6 @@ impl Tracer<'_> {
         let again = self.again(&seen, by, ExecOutcome::Ran, own_code);
         if let Some(tracee) = self.tracees.get_mut(&pid) {
             tracee.program = Some(again.unwrap_or(self.raw.execs.len()));
-            tracee.has_execed = true;
             tracee.own_code = false;
         }
         if program.hidden {
@@ -442,7 +359,7 @@ impl Tracer<'_> {
     }
 
     /// Where the same start was written down before, once there are many.
-    fn again(
+    pub(in crate::sandbox::trace) fn again(
         &mut self,
         seen: &SeenProgram,
         by: Option<usize>,

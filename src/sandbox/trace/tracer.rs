@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::time::Instant;
 
 use crate::model::evidence::{Denial, RecordPart, Refusal, Resource};
 use crate::model::units::Bytes;
@@ -21,12 +20,33 @@ pub(super) struct Tracee {
     pub(super) parent: i32,
     /// The exec that it runs.
     pub(super) program: Option<usize>,
-    /// True if it has started that program itself, and does not have it from its parent.
-    pub(super) has_execed: bool,
     /// True once the loader has opened a file of the entry's own in its process, since it runs that program: code of it may have been in
     /// the memory, and taken out again.
     pub(super) own_code: bool,
     pub(super) pending: Option<PendingCall>,
+}
+
+/// What a child has of the thread that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Inherited {
+    pub(super) program: Option<usize>,
+    pub(super) own_code: bool,
+}
+
+/// The births of which nobody has told yet.
+#[derive(Debug, Default)]
+pub(super) struct Births {
+    /// The children that stopped first, and the threads that were in the middle of making one then.
+    pub(super) waiting: HashMap<i32, HashSet<i32>>,
+    /// The programs of threads that ended in the middle of making a child, and told of none.
+    pub(super) untold: HashSet<Inherited>,
+}
+
+impl Births {
+    /// True while a child waits for its maker to tell of it.
+    pub(super) fn some_wait(&self) -> bool {
+        !self.waiting.is_empty()
+    }
 }
 
 /// The tracer of one entry; lives on the thread that cloned it.
@@ -38,11 +58,10 @@ pub(in crate::sandbox) struct Tracer<'a> {
     /// Device and inode of the programs that may be started with certain arguments alone.
     pub(super) bound: HashSet<(u64, u64)>,
     pub(super) tracees: HashMap<i32, Tracee>,
-    /// Tracees that are still to be asked for an event by themselves, and when all of them last were.
+    /// Tracees that are still to be asked for an event by themselves, and the events that came since all of them were to be.
     pub(super) in_turn: Vec<i32>,
-    pub(super) last_turn: Instant,
-    /// Tracees that stopped before their parent's event was read, which then brings nothing new.
-    pub(super) adopted: HashSet<i32>,
+    pub(super) since_turn: usize,
+    pub(super) births: Births,
     /// Files opened.
     pub(super) opened: HashSet<OpenIdentity>,
     /// Names looked for, where, and who looked.
@@ -117,14 +136,8 @@ impl<'a> Tracer<'a> {
         bound: HashSet<(u64, u64)>,
         tasks: u32,
     ) -> Tracer<'a> {
-        let first = Tracee {
-            process: entry,
-            parent,
-            program: None,
-            has_execed: false,
-            own_code: false,
-            pending: None,
-        };
+        let first =
+            Tracee { process: entry, parent, program: None, own_code: false, pending: None };
         shared.born(entry);
         Tracer {
             shared,
@@ -134,8 +147,8 @@ impl<'a> Tracer<'a> {
             bound,
             tracees: HashMap::from([(entry, first)]),
             in_turn: Vec::new(),
-            last_turn: Instant::now(),
-            adopted: HashSet::new(),
+            since_turn: 0,
+            births: Births::default(),
             opened: HashSet::new(),
             looked: HashMap::new(),
             found: HashSet::new(),

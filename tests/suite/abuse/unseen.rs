@@ -56,6 +56,11 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(26, "memory_of_another_by_link")
             .named(&[Denial("open(mem of a process)")])
             .bare(&[]),
+        c(26, "memory_of_another_exchanged")
+            .named(&[Denial("open(mem of a process)")])
+            .bare(&[]),
+        c(26, "start_by_exchanged_link").named(&[Refused("sed")]),
+        c(26, "open_by_exchanged_link").named(&[Open("/usr/bin/sed")]),
         c(26, "product_flood")
             .named(&[Unrecorded(RecordPart::Programs)])
             .may_work()
@@ -90,6 +95,9 @@ pub(crate) fn attacks() -> Vec<Attack> {
         sh(26, "preloaded_helper", PRELOADED).named(&[Refused("as")]).may_work(),
         sh(26, "preloaded_and_gone", PRELOADED_AND_GONE).named(&[Refused("as")]).may_work(),
         sh(26, "preloaded_script", PRELOADED_SCRIPT).named(&[Refused("as")]).may_work(),
+        sh(26, "child_of_a_killed_maker", CHILD_OF_A_KILLED_MAKER)
+            .named(&[Refused("as")])
+            .may_work(),
         sh(26, "words_that_make_reads", WORDS_THAT_MAKE_READS).named(&[Refused("make")]).may_work(),
         sh(26, "a_part_of_make", A_PART_OF_MAKE).named(&[Refused("make")]).may_work(),
         sh(26, "shell_of_make", SHELL_OF_MAKE).named(&[Refused("make")]).may_work(),
@@ -233,6 +241,89 @@ END
 cc -O2 -shared -fPIC -o p.so p.c
 LD_PRELOAD=./p.so cc --version | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
 rm p.c p.so
+";
+
+/// A compiler is given a program of the entry's own for its assembler, whose threads make children of the compiler's (CLONE_PARENT) and
+/// are killed in the middle of that. The children take the program's code out of their memory and start the assembler. Others keep the tracer busy.
+const CHILD_OF_A_KILLED_MAKER: &str = "\
+cat_() { while read -r l; do echo \"$l\"; done; }
+cat_ <<'END' >p.c
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+extern char __ehdr_start[] __attribute__((visibility(\"hidden\"))), _end[] __attribute__((visibility(\"hidden\")));
+struct start { void *code; long size; char *path; char *argv[3], *env[1]; };
+#if defined(__x86_64__)
+static inline __attribute__((always_inline)) long call(long n, void *a, void *b, void *c) {
+    long r;
+    asm volatile(\"syscall\" : \"=a\"(r) : \"a\"(n), \"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", \"r11\", \"memory\");
+    return r;
+}
+#else
+static inline __attribute__((always_inline)) long call(long n, void *a, void *b, void *c) {
+    register long x8 asm(\"x8\") = n;
+    register void *x0 asm(\"x0\") = a, *x1 asm(\"x1\") = b, *x2 asm(\"x2\") = c;
+    asm volatile(\"svc 0\" : \"+r\"(x0) : \"r\"(x8), \"r\"(x1), \"r\"(x2) : \"memory\");
+    return (long)x0;
+}
+#endif
+__attribute__((noinline)) void go(struct start *s) {
+    call(SYS_munmap, s->code, (void *)s->size, 0);
+    call(SYS_execve, s->path, s->argv, s->env);
+    call(SYS_exit, 0, 0, 0);
+}
+static int brother(void) { return syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0); }
+int main(void) {
+    char word;
+    int busy[6], said[2];
+    volatile int *rests = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *m = mmap(0, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(m, go, 512);
+    __builtin___clear_cache(m, m + 512);
+    struct start *s = (void *)(m + 4096);
+    s->code = __ehdr_start;
+    s->size = (_end - __ehdr_start + 4095) & ~4095L;
+    s->path = strcpy(m + 5000, \"/usr/bin/as\");
+    s->argv[0] = s->path + 9;
+    s->argv[1] = strcpy(m + 5100, \"--version\");
+    for (int i = 0; i < 6; i++)
+        if ((busy[i] = fork()) == 0) {
+            while (!*rests) open(\"./nothing\", O_RDONLY);
+            _exit(0);
+        }
+    for (int i = 0; i < 20; i++) {
+        pipe(said);
+        int maker = brother();
+        if (maker == 0) {
+            if (brother() == 0) {
+                write(said[1], \"x\", 1);
+                usleep(20000);
+                ((void (*)(struct start *))m)(s);
+            }
+            _exit(0);
+        }
+        close(said[1]);
+        if (i % 2) usleep(i * 40);
+        else read(said[0], &word, 1);
+        kill(maker, SIGKILL);
+        close(said[0]);
+    }
+    usleep(200000);
+    *rests = 1;
+    for (int i = 0; i < 6; i++) waitpid(busy[i], 0, 0);
+    return 1;
+}
+END
+cc -O2 -w -o as p.c
+echo nop >x.s
+cc -B./ -c x.s -o x.o | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
+rm p.c x.s as
 ";
 
 /// The same by a script, which the program reads.

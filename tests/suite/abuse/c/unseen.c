@@ -224,8 +224,8 @@ ATTACK(open_flipped_library) {
     fprintf(stderr, "the other library was opened %s\n", won ? "in the place of the first" : "by its name");
     return 1;
 }
-/* A library by a path of so many links that opening it takes tens of milliseconds, and the number that its descriptor will have. */
-#define LINKS 38
+/* A library by a path of so many links that opening it takes milliseconds, and the number that its descriptor will have. */
+#define LINKS 16
 static int lay_long_path(const char *target) {
     char name[16], to[4096];
     if (mkdir("d", 0755)) return -1;
@@ -247,23 +247,26 @@ static void clear_long_path(void) {
     for (int link = 0; link <= LINKS; link++) sprintf(name, "l%d", link), unlink(name);
     rmdir("d");
 }
-/* A process that shares our descriptors is killed in the middle of its open, by itself; 1 if the descriptor is there then. */
+/* A process that shares our descriptors is killed in the middle of its open, by itself; 1 if the descriptor is there then. Each has more
+   time than the last, since an open takes longer on a busy machine, until one has come to its end. */
 static int killed_in_open(int next) {
-    for (long tries = 0; tries < 20; tries++) {
+    int status;
+    long after = 1000000;
+    do {
         pid_t child = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
         if (child == 0) {
             struct sigevent kill = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
-            struct itimerspec in = {.it_value.tv_nsec = (1 + tries) * 1000000};
+            struct itimerspec in = {.it_value = {after / 1000000000, after % 1000000000}};
             timer_t timer;
             timer_create(CLOCK_MONOTONIC, &kill, &timer);
             timer_settime(timer, 0, &in, 0);
             open("l0", O_RDONLY);
-            for (;;) pause();
+            _exit(0);
         }
-        waitpid(child, 0, 0);
-        if (fcntl(next, F_GETFD) != -1) return 1;
-    }
-    return 0;
+        waitpid(child, &status, 0);
+        after += after / 2;
+    } while (fcntl(next, F_GETFD) == -1 && !WIFEXITED(status) && after < 8000000000);
+    return fcntl(next, F_GETFD) != -1;
 }
 static const char *library(void) {
     static char path[64];
@@ -294,18 +297,21 @@ static void *start_soon(void *after) {
     return 0;
 }
 ATTACK(open_cut_off_by_a_start) {
+    int status;
+    long after = 500;
     lay_long_path(library());
-    for (long after = 2000; after < 40000; after += 2000) {
+    do {
         pid_t child = fork();
         if (child == 0) {
             pthread_t t;
             dup2(open("/dev/null", O_WRONLY), 1);
             pthread_create(&t, 0, start_soon, (void *)after);
             open("l0", O_RDONLY);
-            for (;;) pause();
+            _exit(1);
         }
-        waitpid(child, 0, 0);
-    }
+        waitpid(child, &status, 0);
+        after += after / 2;
+    } while (status == 0 && after < 8000000);
     clear_long_path();
     return 1;
 }
@@ -332,6 +338,98 @@ static int memory_of_a_child(int by_link, const char *form) {
 ATTACK(memory_of_another) { return memory_of_a_child(0, "/proc/%d/mem"); }
 ATTACK(memory_of_another_by_its_thread) { return memory_of_a_child(0, "/proc/%d/task/%d/mem"); }
 ATTACK(memory_of_another_by_link) { return memory_of_a_child(1, "/proc/%d/mem"); }
+/* Processes that keep the tracer busy, so that it looks late at others. */
+static volatile int *rests;
+static pid_t busy[20];
+static void keep_tracer_busy(void) {
+    rests = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 20; i++)
+        if ((busy[i] = fork()) == 0) {
+            while (!*rests) open("./nothing", O_RDONLY);
+            _exit(0);
+        }
+    usleep(3000);
+}
+static void let_tracer_rest(void) {
+    *rests = 1;
+    for (int i = 0; i < 20; i++) waitpid(busy[i], 0, 0);
+}
+/* The memory of another process by a link, whose descriptor another thread copies and replaces before anybody looks at it. */
+static volatile int number, copy, over;
+static void *replaces(void *null) {
+    int got;
+    while ((got = dup(number)) == -1)
+        if (over) return 0;
+    dup2((int)(long)null, number);
+    copy = got;
+    return 0;
+}
+ATTACK(memory_of_another_exchanged) {
+    char path[64], text[sizeof in_memory] = "";
+    pthread_t t;
+    pid_t other = fork();
+    if (other == 0)
+        for (;;) pause();
+    sprintf(path, "/proc/%d/mem", (int)other);
+    symlink(path, "link");
+    keep_tracer_busy();
+    long null = open("/dev/null", O_RDONLY);
+    copy = -1, number = dup(null), close(number);
+    pthread_create(&t, 0, replaces, (void *)null);
+    usleep(3000);
+    over = open("link", O_RDONLY) == -1;
+    pthread_join(t, 0);
+    let_tracer_rest();
+    ssize_t came = pread(copy, text, sizeof text, (long)in_memory);
+    kill(other, SIGKILL);
+    waitpid(other, 0, 0);
+    unlink("link");
+    return came == sizeof text && !strcmp(text, in_memory);
+}
+/* A link to a program that is refused. A file of the entry's own takes its name as soon as the kernel has answered: when the thread has
+   stopped for the second time. */
+static volatile int watched;
+static long stops(int status) {
+    char text[4096] = "";
+    pread(status, text, sizeof text - 1, 0);
+    char *count = strstr(text, "\nvoluntary_ctxt_switches:");
+    return count ? atol(count + 25) : -1;
+}
+static void *takes_its_name(void *unused) {
+    char path[64];
+    sprintf(path, "/proc/self/task/%d/status", (int)getpid());
+    int status = open(path, O_RDONLY);
+    long before = stops(status);
+    watched = 1;
+    while (watched == 1 && stops(status) < before + 2);
+    rename("own", "link");
+    return unused;
+}
+static int asks_for_link(int (*call)(void)) {
+    int status;
+    symlink(FORBIDDEN, "link");
+    close(open("own", O_WRONLY | O_CREAT, 0644));
+    keep_tracer_busy();
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t t;
+        pthread_create(&t, 0, takes_its_name, 0);
+        while (!watched);
+        int came = call();
+        watched = 2;
+        pthread_join(t, 0);
+        _exit(came);
+    }
+    waitpid(child, &status, 0);
+    let_tracer_rest();
+    unlink("link"), unlink("own");
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+static int starts_link(void) { return forbidden("./link"); }
+static int asks_to_start(void) { return asks_for_link(starts_link); }
+ATTACK(start_by_exchanged_link) { return output_of(asks_to_start, FORBIDDEN_WORD); }
+static int opens_link(void) { return open("link", O_RDONLY) != -1; }
+ATTACK(open_by_exchanged_link) { return asks_for_link(opens_link); }
 /* A library, looked for below a directory where it is not, and then opened. */
 ATTACK(open_looked_for_elsewhere) {
     static const char *const places[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"};
