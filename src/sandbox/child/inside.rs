@@ -184,10 +184,14 @@ fn parent_main(entry: &ProcessParts<'_>, stack: &mut [u128]) -> ! {
     // As vfork: this memory is lent to the entry's process, and this one waits until its exec. A copy of the page tables
     // would be made only to be thrown away there.
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: nobody waits for its child, which is to leave no number behind when it ends. The stack is aligned, ours alone, and grows
-    // downwards from its end; `entry` is kept, and `start_entry` never returns.
+    // SAFETY: nobody waits for its child, which is to leave no number behind when it ends. No signal ends it but SIGKILL: the kernel hangs up a
+    // group without asking who may. (The child lets them in again.) The stack is aligned, ours alone, and grows downwards from its end; `entry`
+    // is kept, and `start_entry` never returns.
     let pid = unsafe {
         libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const all, ptr::null_mut());
         let top = stack.as_mut_ptr_range().end.cast();
         libc::clone(start_entry, top, flags, ptr::from_ref(entry).cast_mut().cast())
     };

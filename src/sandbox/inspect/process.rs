@@ -54,6 +54,14 @@ pub(in crate::sandbox) fn is_thread_of(process: i32, thread: i32) -> bool {
     std::path::Path::new(&format!("/proc/{process}/task/{thread}")).exists()
 }
 
+/// True if the calling thread traces a thread. A number that is free by now, or a stranger's, is none that it traces.
+pub(in crate::sandbox) fn is_traced_here(thread: i32) -> bool {
+    let status = text(thread, "status").unwrap_or_default();
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    let here = nix::unistd::gettid().as_raw();
+    tracer.is_some_and(|tracer| tracer.trim().parse() == Ok(here))
+}
+
 /// The threads of a process, those that have ended but for their number included.
 pub(in crate::sandbox) fn threads(process: i32) -> Vec<i32> {
     let items = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();

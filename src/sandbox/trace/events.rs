@@ -157,6 +157,10 @@ impl Tracer<'_> {
         let (program, own_code) = (parent.program, parent.own_code);
         let parent = if thread { parent.parent } else { parent.process };
         if !self.was_adopted(child, program, own_code, parent) {
+            // It may have been killed and waited for before this was read; then its number is free, or another's.
+            if !process::is_traced_here(child) {
+                return;
+            }
             let (process, pending) = (its_process, None);
             let tracee = Tracee { process, parent, program, own_code, pending };
             self.tracees.insert(child, tracee);
@@ -198,6 +202,9 @@ impl Tracer<'_> {
         if tracee.process != pid {
             return;
         }
+        // The first thread ends last. But a thread whose exec made it the first has left its own number, and where the process was killed at
+        // that moment nobody has told which.
+        self.tracees.retain(|_, thread| thread.process != pid);
         self.missed.remove(&pid);
         if self.shared.was_over().is_some_and(|(_, greedy)| greedy == pid) {
             self.greedy = tracee.program;
@@ -237,5 +244,43 @@ impl Tracer<'_> {
             self.refused(pid, Resource::FileSize(LARGEST_FILE));
         }
         tracee::pass_over(pid, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::trace::with_tracer;
+
+    // No process has numbers so high.
+    const MAKER: i32 = i32::MAX - 1;
+    const OTHER: i32 = i32::MAX - 2;
+
+    fn of_process(process: i32) -> Tracee {
+        Tracee { process, parent: 1, program: None, own_code: false, pending: None }
+    }
+
+    #[test]
+    fn a_child_that_ended_before_its_birth_was_told_is_none() {
+        with_tracer(|tracer| {
+            tracer.tracees.insert(MAKER, of_process(MAKER));
+            tracer.gone(OTHER, ExitHow::Signal(libc::SIGKILL));
+            tracer.born(MAKER, OTHER);
+            // The number may be a stranger's by now, as this test's own is.
+            tracer.born(MAKER, nix::unistd::getpid().as_raw());
+            assert!(!tracer.tracees.contains_key(&OTHER));
+            assert_eq!(tracer.tracees.len(), 2);
+            assert_eq!(tracer.shared.live(), [i32::MAX]);
+        });
+    }
+
+    #[test]
+    fn a_number_that_a_thread_left_at_its_exec_ends_with_its_process() {
+        with_tracer(|tracer| {
+            tracer.tracees.insert(MAKER, of_process(MAKER));
+            tracer.tracees.insert(OTHER, of_process(MAKER));
+            tracer.gone(MAKER, ExitHow::Signal(libc::SIGKILL));
+            assert_eq!(tracer.tracees.keys().collect::<Vec<_>>(), [&i32::MAX]);
+        });
     }
 }

@@ -37,6 +37,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         first("limit_of_parent", &[Denial("prlimit64 of a foreign process")]),
         first("priority_of_parent", &[Denial("setpriority of a foreign process")]),
         c(23, "end_of_parent").bare(&[Denial("kill of a foreign process")]).control(machine),
+        c(23, "hang_up_of_parent").control(machine),
         first("priority_of_all", &[Denial("ioprio_set of a foreign process")]),
         c(16, "pid1_environ").control(Control::RootIfAble),
         c(16, "pid1_root").control(Control::RootIfAble),

@@ -60,6 +60,24 @@ ATTACK(end_of_parent) {
     usleep(100000);
     return getppid() != parent && getppid() != 1;
 }
+/* The kernel hangs up a group that is orphaned while one of it stands still, whoever is in it. */
+ATTACK(hang_up_of_parent) {
+    pid_t parent = getppid(), group = getpgrp();
+    if (setpgid(0, 0)) return 0;
+    pid_t child = fork();
+    if (child == 0) {
+        int status;
+        setpgid(0, group);
+        signal(SIGHUP, SIG_IGN);
+        pid_t still = fork();
+        if (still == 0) raise(SIGSTOP), _exit(0);
+        waitpid(still, &status, WUNTRACED);
+        _exit(0);
+    }
+    waitpid(child, 0, 0);
+    usleep(100000);
+    return getppid() != parent;
+}
 ATTACK(priority_of_all) { return syscall(SYS_ioprio_set, 3, getuid(), 2 << 13 | 7) == 0; }
 /* A group is reached while anybody is in it, its leader a zombie or gone, and a zombie while nobody has waited for it. */
 static int reaches_a_group_without_its_leader(void) {
