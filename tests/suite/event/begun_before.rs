@@ -8,7 +8,7 @@ use gate4k::event::ledger::Ledger;
 use serde_json::Value;
 
 use super::instants::{event_with, stage};
-use super::table::{Event, shipped};
+use super::table::Event;
 
 use crate::trials::Test;
 
@@ -21,7 +21,7 @@ fn begun_by_0_1() -> Event {
     }
     for (name, entry) in [("elf", "elf"), ("elf32", "elf32"), ("twin", "elf")] {
         fs::create_dir(event.path(name)).unwrap();
-        fs::copy(shipped(entry).join("engine"), event.path(name).join("engine")).unwrap();
+        fs::copy(data.join(entry), event.path(name).join("engine")).unwrap();
     }
     event
 }
