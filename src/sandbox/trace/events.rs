@@ -65,7 +65,8 @@ impl Tracer<'_> {
     }
 
     /// The next event of one that is asked in turn. The kernel shows those of the youngest first, and where the young ones always have
-    /// one, an old one would wait for ever. So each is asked after as many events as there are two for each; one alone is in nobody's way.
+    /// one, an old one would wait for ever. So each tracee is asked itself once twice
+    /// as many events as there are tracees have come; one alone is in nobody's way.
     fn next_in_turn(&mut self) -> Option<(i32, i32)> {
         self.since_turn += 1;
         let count = self.tracees.len();
@@ -192,7 +193,7 @@ impl Tracer<'_> {
 
     fn gone(&mut self, pid: i32, how: ExitHow) {
         let Some(tracee) = self.tracees.remove(&pid) else {
-            // Pid 1 of the namespace: nothing is left inside.
+            // Pid 1 of the namespace, or a process that was killed before its maker's event was read.
             return;
         };
         self.ends_making(pid, tracee.program, tracee.own_code, tracee.pending.as_ref());
