@@ -65,8 +65,8 @@ impl Tracer<'_> {
     }
 
     /// The next event of one that is asked in turn. The kernel shows those of the youngest first, and where the young ones always have
-    /// one, an old one would wait for ever. So each tracee is asked itself once twice
-    /// as many events as there are tracees have come; one alone is in nobody's way.
+    /// one, an old one would wait for ever. So each tracee is asked by itself after every two events for each tracee that there is. A
+    /// single tracee is in nobody's way.
     fn next_in_turn(&mut self) -> Option<(i32, i32)> {
         self.since_turn += 1;
         let count = self.tracees.len();

@@ -192,18 +192,10 @@ LD_PRELOAD=./p.so cc --version | { while read -r l; do case $l in *assembler*) e
 rm p.c p.so
 ";
 
-/// The same by a child that takes the library out of its memory before it starts the program, by code that was copied elsewhere.
-const PRELOADED_AND_GONE: &str = "\
-cat_() { while read -r l; do echo \"$l\"; done; }
-cat_ <<'END' >p.c
-#include <string.h>
-#include <stdlib.h>
-#include <unistd.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-extern char __ehdr_start[] __attribute__((visibility(\"hidden\"))), _end[] __attribute__((visibility(\"hidden\")));
-struct start { char *library; long size; char *path; char *argv[3], *env[1]; };
+/// System calls in C without a library, for code that runs after its library or program has left the memory.
+macro_rules! bare_call {
+    () => {
+        "\
 #if defined(__x86_64__)
 static inline __attribute__((always_inline)) long call(long n, void *a, void *b, void *c) {
     long r;
@@ -218,6 +210,26 @@ static inline __attribute__((always_inline)) long call(long n, void *a, void *b,
     return (long)x0;
 }
 #endif
+"
+    };
+}
+
+/// The same by a child that takes the library out of its memory before it starts the program, by code that was copied elsewhere.
+const PRELOADED_AND_GONE: &str = concat!(
+"\
+cat_() { while read -r l; do echo \"$l\"; done; }
+cat_ <<'END' >p.c
+#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+extern char __ehdr_start[] __attribute__((visibility(\"hidden\"))), _end[] __attribute__((visibility(\"hidden\")));
+struct start { char *library; long size; char *path; char *argv[3], *env[1]; };
+",
+bare_call!(),
+"\
 __attribute__((noinline)) void go(struct start *s) {
     call(SYS_munmap, s->library, (void *)s->size, 0);
     call(SYS_execve, s->path, s->argv, s->env);
@@ -241,11 +253,13 @@ END
 cc -O2 -shared -fPIC -o p.so p.c
 LD_PRELOAD=./p.so cc --version | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
 rm p.c p.so
-";
+"
+);
 
 /// A compiler is given a program of the entry's own for its assembler, whose threads make children of the compiler's (CLONE_PARENT) and
 /// are killed in the middle of that. The children take the program's code out of their memory and start the assembler. Others keep the tracer busy.
-const CHILD_OF_A_KILLED_MAKER: &str = "\
+const CHILD_OF_A_KILLED_MAKER: &str = concat!(
+"\
 cat_() { while read -r l; do echo \"$l\"; done; }
 cat_ <<'END' >p.c
 #define _GNU_SOURCE
@@ -259,20 +273,9 @@ cat_ <<'END' >p.c
 #include <sys/wait.h>
 extern char __ehdr_start[] __attribute__((visibility(\"hidden\"))), _end[] __attribute__((visibility(\"hidden\")));
 struct start { void *code; long size; char *path; char *argv[3], *env[1]; };
-#if defined(__x86_64__)
-static inline __attribute__((always_inline)) long call(long n, void *a, void *b, void *c) {
-    long r;
-    asm volatile(\"syscall\" : \"=a\"(r) : \"a\"(n), \"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", \"r11\", \"memory\");
-    return r;
-}
-#else
-static inline __attribute__((always_inline)) long call(long n, void *a, void *b, void *c) {
-    register long x8 asm(\"x8\") = n;
-    register void *x0 asm(\"x0\") = a, *x1 asm(\"x1\") = b, *x2 asm(\"x2\") = c;
-    asm volatile(\"svc 0\" : \"+r\"(x0) : \"r\"(x8), \"r\"(x1), \"r\"(x2) : \"memory\");
-    return (long)x0;
-}
-#endif
+",
+bare_call!(),
+"\
 __attribute__((noinline)) void go(struct start *s) {
     call(SYS_munmap, s->code, (void *)s->size, 0);
     call(SYS_execve, s->path, s->argv, s->env);
@@ -324,7 +327,8 @@ cc -O2 -w -o as p.c
 echo nop >x.s
 cc -B./ -c x.s -o x.o | { while read -r l; do case $l in *assembler*) echo ESCAPED; esac; done; }
 rm p.c x.s as
-";
+"
+);
 
 /// The same by a script, which the program reads.
 const PRELOADED_SCRIPT: &str = "\
