@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 
@@ -109,8 +109,8 @@ struct Tally {
     /// The tests that were left out, by the first thing that they lack.
     skipped: Mutex<BTreeMap<Need, Vec<String>>>,
     times: Mutex<Vec<(Duration, String)>>,
-    /// The tests that failed beside others and passed alone.
-    unsteady: Mutex<Vec<String>>,
+    /// The tests that failed beside others: how each goes alone is what counts.
+    again: Mutex<Vec<Test>>,
 }
 
 impl Tally {
@@ -134,14 +134,6 @@ impl Tally {
             let shown: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
             text += &shown.join(", ");
             text += if names.len() > shown.len() { ", …\n" } else { "\n" };
-        }
-        let unsteady = self.unsteady.lock().unwrap();
-        if !unsteady.is_empty() {
-            text += &format!(
-                "\n{} failed beside others and passed alone; each is a fault to mend, told above: {}\n",
-                unsteady.len(),
-                unsteady.join(", ")
-            );
         }
         if std::env::var_os("GATE4K_TIMES").is_some() {
             text += &slowest(&mut self.times.lock().unwrap());
@@ -216,24 +208,39 @@ fn trial(test: Test, tally: &Arc<Tally>) -> Trial {
                 Ok(Completion::ignored_with(why))
             };
         }
-        let (took, mut outcome) =
+        let (took, outcome) =
             attempt(&test, if test.alone { Beside::Nothing } else { Beside::Others });
-        // A host that is busy with other tests is no fault of the program: the answer that counts is the one of a quiet
-        // host. A test that passes there alone is told at the end.
-        let once = std::env::var_os("GATE4K_ONCE").is_some();
-        if outcome.is_err() && !test.alone && !once {
-            outcome = attempt(&test, Beside::Nothing).1;
-            if outcome.is_ok() {
-                tally.unsteady.lock().unwrap().push(name.clone());
-            }
-        }
         tally.times.lock().unwrap().push((took, name));
         tally.one_is_over();
+        let once = std::env::var_os("GATE4K_ONCE").is_some();
         match outcome {
             Ok(()) => Ok(Completion::Completed),
-            Err(panic) => std::panic::resume_unwind(panic),
+            Err(panic) if test.alone || once => std::panic::resume_unwind(panic),
+            Err(_) => {
+                tally.again.lock().unwrap().push(test);
+                Ok(Completion::ignored_with("failed beside others; runs alone, at the end"))
+            }
         }
     })
+}
+
+/// Runs alone, one after the other, the tests that failed beside others: a host that is busy with other tests is no fault
+/// of the program, and the answer that counts is the one of a quiet host. At the end, since a quiet host has to be
+/// waited for.
+fn run_again(tests: Vec<Test>, arguments: &Arguments) -> Conclusion {
+    println!(
+        "{} failed beside others; each that passes alone is a fault to mend, told above:",
+        tests.len()
+    );
+    let one = Arguments { test_threads: Some(1), format: arguments.format, ..Arguments::default() };
+    let trials = tests.into_iter().map(|test| {
+        let name = test.name.clone();
+        Trial::test(name, move || {
+            test.run();
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&one, trials.collect())
 }
 
 pub(crate) fn main(mut all: impl Iterator<Item = Test>) -> ExitCode {
@@ -255,7 +262,7 @@ pub(crate) fn main(mut all: impl Iterator<Item = Test>) -> ExitCode {
         left: AtomicUsize::new(0),
         skipped: Mutex::default(),
         times: Mutex::default(),
-        unsteady: Mutex::default(),
+        again: Mutex::default(),
     });
     let trials: Vec<Trial> = all.into_iter().map(|test| trial(test, &tally)).collect();
     let wanted = trials.iter().filter(|trial| !arguments.is_filtered_out(trial)).count();
@@ -263,5 +270,11 @@ pub(crate) fn main(mut all: impl Iterator<Item = Test>) -> ExitCode {
     if !arguments.list {
         println!("GATE4K_SEED={} draws again what this run draws", seed::seed());
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let first = libtest_mimic::run(&arguments, trials);
+    let again = std::mem::take(&mut *tally.again.lock().unwrap());
+    if again.is_empty() {
+        return first.exit_code();
+    }
+    let second = run_again(again, &arguments);
+    if first.has_failed() { first.exit_code() } else { second.exit_code() }
 }

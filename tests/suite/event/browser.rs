@@ -47,7 +47,8 @@ fn report(event: &Event) -> PathBuf {
 fn an_event_is_watched_in_a_browser_from_before_its_first_game_to_its_end() {
     let pace = tempfile::tempdir().unwrap();
     let fast = pace.path().join("fast");
-    let engines: String = (1..=6).map(|number| slow(number, 32 - 4 * number, &fast)).collect();
+    // Half a minute for each game, since a busy host needs them for what is watched; then it is told to be fast.
+    let engines: String = (1..=6).map(|number| slow(number, 72 - 4 * number, &fast)).collect();
     let watched = event(
         &engines,
         "",

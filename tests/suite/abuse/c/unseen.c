@@ -167,9 +167,9 @@ ATTACK(write_only_page) {
 ATTACK(memfd_secret) { return syscall(447, 0) != -1; }
 ATTACK(open_flood_host) {
     char name[200];
-    for (int i = 0; i < 12000; i++) {
+    for (int i = 0; i < 5500; i++) {
         char *at = name + sprintf(name, "/usr");
-        for (int bit = 0; bit < 14; bit++) at += sprintf(at, i >> bit & 1 ? "/bin/.." : "/lib/..");
+        for (int bit = 0; bit < 13; bit++) at += sprintf(at, i >> bit & 1 ? "/bin/.." : "/lib/..");
         close(open(name, O_RDONLY | O_PATH));
     }
     return 0;
