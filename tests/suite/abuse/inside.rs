@@ -69,8 +69,9 @@ pub(crate) fn judge(
     let sandbox = if attack.is_about_limits() { &sandboxes.small } else { &sandboxes.plain };
     // Filling directories takes long under the eyes of a tracer.
     let audit = if attack.name == "inode_fill" { Audit::ProgramsOnly } else { Audit::Full };
-    // Each of thousands of files is a stop of its tracer.
-    let patience = Duration::from_secs(if attack.name == "inode_fill" { 240 } else { 40 });
+    // Each of thousands of files or programs is a stop of its tracer.
+    let is_long = attack.name == "inode_fill" || attack.name.contains("flood");
+    let patience = Duration::from_secs(if is_long { 240 } else { 40 });
     let done = run(sandbox, program.entry(attack, world), audit, patience);
     let mut wrong = Vec::new();
     if done.out.contains("ESCAPED") && !attack.may_work {

@@ -280,7 +280,7 @@ static void missing(const char *format, int i) {
     sprintf(name, format, i);
     execl(name, name, (char *)0);
 }
-ATTACK(exec_flood_same) { for (int i = 0; i < 3000; i++) missing("./none", 0); missing(FORBIDDEN, 0); return 0; }
+ATTACK(exec_flood_same) { for (int i = 0; i < 1500; i++) missing("./none", 0); missing(FORBIDDEN, 0); return 0; }
 ATTACK(exec_flood_names) { for (int i = 0; i < 3000; i++) missing("./none%d", i); return 1; }
 ATTACK(open_flood_own) {
     char name[32];
