@@ -130,7 +130,8 @@ impl HostReady {
                 self.top.get_or_init(|| made)
             }
         };
-        top.group(self.host.memory, self.host.tasks).map(Some).map_err(setup("making a cgroup"))
+        let HostSettings { memory, tasks, namespaces, .. } = self.host;
+        top.group(memory, tasks, namespaces).map(Some).map_err(setup("making a cgroup"))
     }
 
     /// The directory of all workspaces on the host's file system, made when the first is needed.

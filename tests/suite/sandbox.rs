@@ -300,6 +300,31 @@ fn a_thousand_threads_are_allowed() {
     assert_eq!(done.out, "1025\n", "{}", done.err);
 }
 
+/// Those of the sandbox that the kernel counts with the entry's take none of its number.
+fn an_entry_may_have_as_many_processes_as_is_said_and_no_more() {
+    let script = "#!/usr/bin/python3\n\
+        import os, time\n\
+        children = []\n\
+        try:\n\
+        \x20   while 1:\n\
+        \x20       child = os.fork()\n\
+        \x20       if child == 0: time.sleep(900)\n\
+        \x20       children.append(child)\n\
+        except OSError: print(1 + len(children), flush=True)\n\
+        for child in children: os.kill(child, 9)\n";
+    let tools = Arc::new(Toolchain::discover(
+        Arc::new(Allowlist::built_in().clone()),
+        Strictness::Tolerant,
+    ));
+    let mut host = tools.host(true);
+    host.tasks = 40;
+    let sandbox = Sandbox::new(host, tools);
+    let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(300));
+    assert_eq!(done.out, "40\n", "{}", done.err);
+    let refused: Vec<&Resource> = done.traces.refusals.iter().map(|one| &one.what).collect();
+    assert_eq!(refused, [&Resource::Threads(40)]);
+}
+
 fn an_entry_takes_turns_in_the_shortest_slices() {
     // The fourth of `struct sched_attr`'s numbers of 64 bits is the slice (sched_setattr(2), Linux 6.12).
     let done = run(&format!(
@@ -557,6 +582,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick a_program_in_a_copy_or_by_the_loader_cannot_be_read_in [Landlock],
         quick a_refused_mapping_is_told_with_its_size [Landlock, Python3],
         quick a_thousand_threads_are_allowed [Landlock, Python3],
+        quick an_entry_may_have_as_many_processes_as_is_said_and_no_more [Landlock, Namespaces, Python3],
         quick an_entry_takes_turns_in_the_shortest_slices [Landlock],
         quick strict_refuses_what_is_only_tolerated [Landlock],
         quick both_shells_stand_for_sh [Landlock, Bash],

@@ -206,6 +206,7 @@ impl Top {
         self: &Arc<Top>,
         memory: Bytes,
         tasks: u32,
+        namespaces: bool,
     ) -> io::Result<Group> {
         let path = self.path.join(own_name());
         fs::create_dir(&path)?;
@@ -217,8 +218,8 @@ impl Top {
             fs::write(group.path.join("memory.oom.group"), "1")?;
         }
         if self.groups.can.contains(&GroupPower::Pids) {
-            // The entry's parent, which is ours, is counted among them.
-            fs::write(group.path.join("pids.max"), (tasks + 1).to_string())?;
+            let counted = rlimits::counted_tasks(tasks, namespaces);
+            fs::write(group.path.join("pids.max"), counted.to_string())?;
         }
         Ok(group)
     }

@@ -18,6 +18,13 @@ const LOCKED: u64 = 64 << 10;
 const WAITING_SIGNALS: u64 = 4096;
 /// Processes and threads: real entries start up to 512 threads; a fork bomb ends here.
 pub(crate) const TASKS: u32 = 1280;
+/// Processes of ours that the kernel counts with an entry's in namespaces of its own: the first one and the entry's parent.
+const OUR_TASKS: u32 = 2;
+
+/// The processes and threads that the kernel may count, for an entry to have so many of its own.
+pub(super) fn counted_tasks(tasks: u32, namespaces: bool) -> u32 {
+    if namespaces { tasks + OUR_TASKS } else { tasks }
+}
 
 /// The memory that an entry may really use on a host with this much: the rest is for the supervisor and
 /// whatever else runs there.
@@ -82,8 +89,8 @@ fn own(tasks: Option<u32>) -> Vec<Limit> {
     ];
     if let Some(tasks) = tasks {
         // However few an entry gets: a process or thread that the kernel refuses is seen, and is an excuse of its own.
-        // The entry's parent, which is ours, is counted among them.
-        limits.push(limit(Resource::RLIMIT_NPROC, "processes", u64::from(tasks) + 1, 0));
+        let counted = u64::from(counted_tasks(tasks, true));
+        limits.push(limit(Resource::RLIMIT_NPROC, "processes", counted, 0));
     }
     limits
 }
