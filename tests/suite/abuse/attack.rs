@@ -114,6 +114,8 @@ pub(crate) struct Attack {
     pub(crate) may_work: bool,
     /// A race: now and then it starts the file outside that it is told of, which is refused, and it is rejected for that alone.
     pub(crate) may_be_caught: bool,
+    /// A race: now and then it is killed before its path could be read, and what rests on that is open.
+    pub(crate) may_be_cut_off: bool,
     /// In namespaces, and in the host's.
     named: [&'static [Named]; 2],
     only: Option<bool>,
@@ -130,6 +132,7 @@ impl Attack {
             control: Control::User,
             may_work: false,
             may_be_caught: false,
+            may_be_cut_off: false,
             named: [&[]; 2],
             only: None,
             root_supervisor: false,
@@ -153,6 +156,11 @@ impl Attack {
 
     pub(crate) fn may_be_caught(mut self) -> Attack {
         self.may_be_caught = true;
+        self
+    }
+
+    pub(crate) fn may_be_cut_off(mut self) -> Attack {
+        self.may_be_cut_off = true;
         self
     }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gate4k::model::evidence::{ExecOutcome, ExitHow, LeftProcess, ProgramClass, Resource, Shell};
+use gate4k::model::evidence::{
+    ExecOutcome, ExitHow, LeftProcess, ProgramClass, RecordPart, Resource, Shell,
+};
 use gate4k::model::rule::RuleId;
 use gate4k::model::units::Bytes;
 use gate4k::model::verdict::Status;
@@ -69,8 +71,8 @@ pub(crate) fn judge(
     let sandbox = if attack.is_about_limits() { &sandboxes.small } else { &sandboxes.plain };
     // Filling directories takes long under the eyes of a tracer.
     let audit = if attack.name == "inode_fill" { Audit::ProgramsOnly } else { Audit::Full };
-    // Each of thousands of files or programs is a stop of its tracer.
-    let is_long = attack.name == "inode_fill" || attack.name.contains("flood");
+    // Each of thousands of files or programs is a stop of its tracer; and one that kills itself in an open tries longer and longer.
+    let is_long = ["inode_fill", "flood", "killed"].iter().any(|part| attack.name.contains(part));
     let patience = Duration::from_secs(if is_long { 240 } else { 40 });
     let done = run(sandbox, program.entry(attack, world), audit, patience);
     let mut wrong = Vec::new();
@@ -109,7 +111,13 @@ pub(crate) fn judge(
     let findings = sound.with(&done, &sandboxes.tools);
     let killed = matches!(done.exit, Some(ExitHow::Signal(_)));
     let left = !done.left.is_empty();
-    let told = attack.told(place, &world.tell(attack.param), killed, left);
+    let mut told = attack.told(place, &world.tell(attack.param), killed, left);
+    let cut_off = Named::Unrecorded(RecordPart::Paths);
+    if attack.may_be_cut_off && is_named(cut_off, attack, &done, world) {
+        let open = [RuleId::Commands, RuleId::ChessLibrary];
+        let name = RecordPart::Paths.to_string();
+        told.extend(open.map(|rule| Told { rule, status: Status::Undecided, name: name.clone() }));
+    }
     let mut accused = verdict::wrong(&findings, &told);
     if attack.may_be_caught && !accused.is_empty() {
         // Then it is the file outside that it has started, by its name, and nothing else.

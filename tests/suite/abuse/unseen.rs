@@ -42,10 +42,12 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(26, "open_killed_before_its_end")
             .named(&[Library("libgmp.so.10")])
             .may_work()
+            .may_be_cut_off()
             .control(report),
         c(26, "open_cut_off_by_a_start")
             .named(&[Library("libgmp.so.10")])
             .may_work()
+            .may_be_cut_off()
             .control(report),
         // Without namespaces Landlock refuses the file itself.
         c(26, "packets_by_killed_open")
