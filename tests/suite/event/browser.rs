@@ -47,7 +47,7 @@ fn report(event: &Event) -> PathBuf {
 fn an_event_is_watched_in_a_browser_from_before_its_first_game_to_its_end() {
     let pace = tempfile::tempdir().unwrap();
     let fast = pace.path().join("fast");
-    // Half a minute for each game, since a busy host needs them for what is watched; then it is told to be fast.
+    // Each game takes half a minute, so that the event outlasts what is watched on a busy host; then the engines are told to be fast.
     let engines: String = (1..=6).map(|number| slow(number, 72 - 4 * number, &fast)).collect();
     let watched = event(
         &engines,
