@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::model::command_words::base_name;
 use crate::model::evidence::{
-    Answer, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
+    Answer, Denial, HostFacts, Overcommit, ProgramClass, RecordPart, Refusal, Resource, Run,
 };
 use crate::model::layer_status::{LayerName, gap};
 use crate::model::units::Bytes;
@@ -121,6 +121,21 @@ fn is_socket(name: &str) -> bool {
     ["socket(AF_UNIX", "socket(AF_INET"].iter().any(|family| name.starts_with(family))
 }
 
+/// The name of a refused call, the same for each table of system calls.
+fn call_name(what: &str) -> String {
+    what.strip_suffix(" (i386)").unwrap_or(what).to_owned()
+}
+
+/// True of the refusal of a call that no rule forbids, to a program of the entry's own or to an interpreter that runs it.
+pub(crate) fn may_excuse(run: &Run, denial: &Denial) -> bool {
+    let name = call_name(&denial.what);
+    let runs_the_entry = run.exec(denial.by).is_none_or(|exec| match exec.class {
+        ProgramClass::Entry | ProgramClass::OwnProduct => true,
+        _ => INTERPRETERS.contains(&&*exec.name),
+    });
+    runs_the_entry && (OF_NO_RULE.contains(&&*name) || is_socket(&name))
+}
+
 /// The sandbox refused a call that no rule forbids to a program of the entry's own, or to an interpreter that runs it: of a tool of the
 /// system, such as a compiler, the refusal is expected, and it does without.
 fn refused_call(run: &Run) -> Option<Excuse> {
@@ -131,17 +146,8 @@ fn refused_call(run: &Run) -> Option<Excuse> {
     {
         return None;
     }
-    let runs_the_entry = |by: Option<usize>| {
-        let exec = run.exec(by);
-        exec.is_none_or(|exec| match exec.class {
-            ProgramClass::Entry | ProgramClass::OwnProduct => true,
-            _ => INTERPRETERS.contains(&&*exec.name),
-        })
-    };
-    let name = |what: &str| what.strip_suffix(" (i386)").unwrap_or(what).to_owned();
-    let found: Vec<_> = run.denials.iter().filter(|denial| runs_the_entry(denial.by)).collect();
-    let mut names: Vec<String> = found.iter().map(|denial| name(&denial.what)).collect();
-    names.retain(|name| OF_NO_RULE.contains(&&**name) || is_socket(name));
+    let found: Vec<&Denial> = run.denials.iter().filter(|denial| may_excuse(run, denial)).collect();
+    let mut names: Vec<String> = found.iter().map(|denial| call_name(&denial.what)).collect();
     names.sort();
     names.dedup();
     if names.is_empty() {

@@ -30,10 +30,13 @@ pub(crate) fn words(evidence: &Evidence) -> Vec<String> {
 }
 
 /// The calls that a run was refused.
-pub(crate) fn calls(run: &Run) -> impl Iterator<Item = &str> {
-    // Local sockets: the C library asks for them to look up a user's name.
-    let told = |what: &&str| !what.contains("AF_UNIX") && !what.contains("AF_LOCAL");
-    run.denials.iter().map(|denial| denial.what.as_str()).filter(told)
+fn calls(run: &Run) -> impl Iterator<Item = &str> {
+    run.denials.iter().map(|denial| denial.what.as_str()).filter(|call| is_told_call(call))
+}
+
+/// False of local sockets: the C library asks for them to look up a user's name.
+pub(crate) fn is_told_call(call: &str) -> bool {
+    !call.contains("AF_UNIX") && !call.contains("AF_LOCAL")
 }
 
 /// The first file of the host, or beside the entry, that a run was refused to write.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::judge::support::allowed::Allowed;
-use crate::judge::support::{complaints, paths, refused_access, runs, wording};
+use crate::judge::support::{complaints, excuse, paths, refused_access, runs, wording};
 use nix::errno::Errno;
 
 use crate::judge::rules::{commands, libraries};
@@ -344,7 +344,10 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
                 format!("do without {name}, or carry it inside the file (within its 4096 bytes)"),
             ));
         }
-        let call = refused_access::calls(run).next()?;
+        // A call that no rule forbids is told as such, beside all causes.
+        let others = run.denials.iter().filter(|denial| !excuse::may_excuse(run, denial));
+        let mut calls = others.map(|denial| &denial.what);
+        let call = calls.find(|call| refused_access::is_told_call(call))?;
         return Some((
             format!("after the sandbox had refused it {call}"),
             format!(
