@@ -196,6 +196,8 @@ impl Tracer<'_> {
             // Pid 1 of the namespace, or a process that was killed before its maker's event was read.
             return;
         };
+        // Its number may be another's by the time that its maker tells.
+        self.births.waiting.remove(&pid);
         self.ends_making(pid, tracee.program, tracee.own_code, tracee.pending.as_ref());
         if tracee.pending.is_some_and(|pending| pending.opens()) {
             self.missed(tracee.process);
@@ -251,6 +253,7 @@ impl Tracer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::trace::calls::PendingCall;
     use crate::sandbox::trace::with_tracer;
 
     // No process has numbers so high.
@@ -272,6 +275,19 @@ mod tests {
             assert!(!tracer.tracees.contains_key(&OTHER));
             assert_eq!(tracer.tracees.len(), 2);
             assert_eq!(tracer.shared.live(), [i32::MAX]);
+        });
+    }
+
+    #[test]
+    fn a_child_that_ended_while_it_waited_for_its_maker_is_none() {
+        with_tracer(|tracer| {
+            let pending = Some(PendingCall::Clone { told: false });
+            tracer.tracees.insert(MAKER, Tracee { pending, ..of_process(MAKER) });
+            tracer.adopt(OTHER);
+            tracer.gone(OTHER, ExitHow::Signal(libc::SIGKILL));
+            assert!(!tracer.births.some_wait());
+            tracer.born(MAKER, OTHER);
+            assert!(!tracer.tracees.contains_key(&OTHER));
         });
     }
 
