@@ -188,7 +188,7 @@ impl Need {
                 &["mount", "-t", "tmpfs", "none", "/tmp"],
             ),
             Need::Namespaces => Capability::probe().namespaces.is_ok(),
-            Need::Numpy => works(&["/usr/bin/python3", "-c"], &["import numpy"]),
+            Need::Numpy => works(&["/usr/bin/python3", "-c"], &["from numpy import array"]),
             Need::OpenCl => ["/usr/include/CL/cl.h", "/etc/OpenCL/vendors/pocl.icd"]
                 .iter()
                 .all(|path| Path::new(path).exists()),

@@ -193,10 +193,11 @@ impl Attack {
             && self.only.is_none_or(|namespaces| namespaces == (place == Place::Namespaces))
     }
 
-    /// The commands that its script starts, of those that not every host has.
+    /// The commands that its script starts, and the packages that it reads, of those that not every host has.
     pub(crate) fn needs(&self) -> Vec<Need> {
-        const COMMANDS: [(&str, Need); 5] = [
+        const COMMANDS: [(&str, Need); 6] = [
             ("flto", Need::Make),
+            ("numpy", Need::Numpy),
             ("python3", Need::Python3),
             ("bash", Need::Bash),
             ("perl", Need::Perl),
