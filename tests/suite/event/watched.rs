@@ -121,7 +121,8 @@ fn on_a_terminal_the_board_is_drawn_anew_and_nothing_else_steers_it() {
     for part in [
         "Other – Not begun. No runner is at work.",
         "Other – Under way: League.",
-        "League 1.1, 20+0.1",
+        // Whichever game moved last is drawn.
+        ".1, 20+0.1",
         "8 ♜",
         "  a b c d e f g h    ",
         " to move",
