@@ -21,8 +21,6 @@ pub(super) struct Following {
     pub(super) runner: Runner,
     /// The last fault that was told; the same is not told again.
     fault: Option<String>,
-    /// True if another reader of the same journal tells its faults.
-    is_silent: bool,
 }
 
 impl Following {
@@ -30,12 +28,7 @@ impl Following {
     pub(super) fn new(config: &EventConfig) -> Following {
         let follower = Follower::new(config);
         let runner = Runner::Away;
-        Following { config: config.clone(), follower, runner, fault: None, is_silent: false }
-    }
-
-    /// The same beside another one of this program, which tells the faults of both.
-    pub(super) fn beside_another(config: &EventConfig) -> Following {
-        Following { is_silent: true, ..Following::new(config) }
+        Following { config: config.clone(), follower, runner, fault: None }
     }
 
     /// Its games and its state.
@@ -80,7 +73,7 @@ impl Following {
             Err(_) if !has_begun && !self.config.journal.exists() => Some(EventChanges::default()),
             Err(error) => {
                 let words = error.to_string();
-                if !self.is_silent && self.fault.as_ref() != Some(&words) {
+                if self.fault.as_ref() != Some(&words) {
                     before();
                     note(&format!("{words}; what was seen last stays until it can be read"));
                     self.fault = Some(words);

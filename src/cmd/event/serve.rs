@@ -28,11 +28,9 @@ const TOO_FAST: u32 = 3;
 /// The interval between two looks for moves that are too fast to follow: to tell each to each visitor would take the processor from the
 /// games.
 const LOOK_AT_FAST: Duration = Duration::from_secs(1);
-/// The interval between two looks for changes of the large pages.
-const LOOK_FOR_PAGES: Duration = Duration::from_millis(50);
 /// After pages that took long to write, so many times as long passes before they are written again: they take no more
-/// than a tenth of a processor from the event.
-const SHARE: u32 = 10;
+/// than a fiftieth of a processor from the event.
+const SHARE: u32 = 50;
 /// The bytes of a journal whose pages take seconds.
 const LARGE: u64 = 4 << 20;
 /// Of so many games that ended last the part of a page that changes with each move is kept, for pages that still ask for it.
@@ -69,14 +67,9 @@ pub(super) fn run(
             "the pages of many games are being made; a visitor who comes now has to wait for them",
         );
     }
-    let mut pages = PageDesk::new(config, Arc::clone(&publisher));
-    pages.look();
-    let mut moves = MoveDesk::new(config, Arc::clone(&publisher));
-    follow("moves", ends.clone(), move || moves.look())?;
-    follow("pages", ends, move || {
-        pages.look();
-        LOOK_FOR_PAGES
-    })?;
+    let mut desk = Desk::new(config, Arc::clone(&publisher));
+    desk.look();
+    follow(ends, move || desk.look())?;
     let terms = VisitorTerms { names: names(address, &args.name), visitors: args.visitors };
     publisher.serve(listener, terms, stop).context("the socket")?;
     Ok(Exit::Success)
@@ -107,11 +100,10 @@ impl Drop for EndServerOnDrop {
 
 /// Looks again and again, on a thread of its own; each look says when the next is due.
 fn follow(
-    name: &str,
     ends: EndServerOnDrop,
     mut look: impl FnMut() -> Duration + Send + 'static,
 ) -> anyhow::Result<()> {
-    let thread = thread::Builder::new().name(name.into());
+    let thread = thread::Builder::new().name("pages".into());
     let spawned = thread.spawn(move || {
         let _ends = ends;
         loop {
@@ -121,13 +113,17 @@ fn follow(
     spawned.context("a thread to follow the event").map(drop)
 }
 
-/// Writes the small files that change with each move. It reads the journal by itself, so that no move waits for a page.
-struct MoveDesk {
+/// Writes what visitors read: the small files that change with each move at once, all other pages as often as their [`SHARE`] allows.
+struct Desk {
     event: Following,
     publisher: Arc<SitePublisher>,
     /// The files of games that ended, the oldest first.
     ended: VecDeque<String>,
     pace: Pace,
+    /// The changes since the pages were written.
+    waits: EventChanges,
+    /// When they may be written next.
+    next: Instant,
 }
 
 /// The time from one look for moves to the next.
@@ -149,28 +145,45 @@ impl Pace {
     }
 }
 
-impl MoveDesk {
-    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> MoveDesk {
-        MoveDesk {
-            event: Following::beside_another(config),
+impl Desk {
+    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> Desk {
+        Desk {
+            event: Following::new(config),
             publisher,
             ended: VecDeque::new(),
             pace: Pace::default(),
+            // There are pages before there is a journal.
+            waits: EventChanges { is_anew: true, ..EventChanges::default() },
+            next: Instant::now(),
         }
     }
 
+    /// Looks for changes and writes them; the time until the next look.
     fn look(&mut self) -> Duration {
-        self.event.look_for_runner();
+        let has_turned = self.event.look_for_runner();
         let changes = self.event.look(|| ());
         let next =
             self.pace.after(changes.as_ref().is_some_and(|changes| !changes.games.is_empty()));
-        if let Some(changes) = changes {
-            self.put(&changes);
+        let Some(changes) = changes else { return next };
+        self.put_moves(&changes);
+        if has_turned && !self.event.is_over() {
+            // Clocks begin to run, or stand.
+            let open = self.event.broadcast().under_way().map(BroadcastGame::key);
+            self.waits.games.extend(open);
+            self.waits.has_turned = true;
+        }
+        self.waits.games.extend(changes.games);
+        self.waits.has_turned |= changes.has_turned;
+        self.waits.is_anew |= changes.is_anew;
+        let began = Instant::now();
+        if !self.waits.is_none() && began >= self.next {
+            self.put_pages();
+            self.next = Instant::now() + SHARE * began.elapsed();
         }
         next
     }
 
-    fn put(&mut self, changes: &EventChanges) {
+    fn put_moves(&mut self, changes: &EventChanges) {
         if changes.is_anew {
             self.publisher.take_all(|name| name.ends_with(".live.html"));
             self.ended.clear();
@@ -200,47 +213,14 @@ impl MoveDesk {
             }
         }
     }
-}
 
-/// Writes all other pages of what a journal says.
-struct PageDesk {
-    event: Following,
-    publisher: Arc<SitePublisher>,
-    /// The changes since the pages were written.
-    waits: EventChanges,
-    /// When they may be written next.
-    next: Instant,
-}
-
-impl PageDesk {
-    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> PageDesk {
-        // There are pages before there is a journal.
-        let waits = EventChanges { is_anew: true, ..EventChanges::default() };
-        PageDesk { event: Following::new(config), publisher, waits, next: Instant::now() }
-    }
-
-    fn look(&mut self) {
-        let has_turned = self.event.look_for_runner();
-        let Some(changes) = self.event.look(|| ()) else { return };
-        if has_turned && !self.event.is_over() {
-            // Clocks begin to run, or stand.
-            let open = self.event.broadcast().under_way().map(BroadcastGame::key);
-            self.waits.games.extend(open);
-            self.waits.has_turned = true;
-        }
-        self.waits.games.extend(changes.games);
-        self.waits.has_turned |= changes.has_turned;
-        self.waits.is_anew |= changes.is_anew;
-        let began = Instant::now();
-        if self.waits.is_none() || began < self.next {
-            return;
-        }
+    fn put_pages(&mut self) {
         let waits = std::mem::take(&mut self.waits);
         let site = self.event.site();
         if waits.is_anew {
             let mut files = site.all_files();
             files.push(("live.pgn".into(), site.live_pgn()));
-            // The files of moves are the other thread's, which may be ahead of this one; it has none before the first game.
+            // Those of moves are written already; there are none before the first game.
             files.extend(site.live_files(&[]));
             self.publisher.replace(files, Site::is_live_file, ChangeNotice::Event);
         } else {
@@ -254,7 +234,6 @@ impl PageDesk {
                 self.publisher.put(vec![("games.pgn".into(), all)], ChangeNotice::Event);
             }
         }
-        self.next = Instant::now() + SHARE * began.elapsed();
     }
 }
 
