@@ -249,11 +249,18 @@ fn algebraic(word: &str) -> bool {
     word.parse::<shakmaty::san::SanPlus>().is_ok() || word.starts_with("0-0")
 }
 
-/// True if a text says that a move is of an opening book: the word by itself, or as part of a name like `own_book`, and no word beside it
-/// that denies it (`no book`, `out of book`, `OwnBook set to false`).
+/// True if a text says that a move is of an opening book: the word, by itself or as part of a name like `own_book`, with a move or a word
+/// of one (`book move`, `from book`, `Book: e4`) or alone, and no word beside it that denies it (`no book`, `out of book`, `OwnBook set to
+/// false`). That a text names a book (`Book of Chess 1.0`, `book-keeping`) is no sign of one.
 pub fn plays_from_book(text: &str) -> bool {
     const BOOK: [&str; 5] = ["book", "books", "ownbook", "bookmove", "openingbook"];
-    const DENIALS: [&str; 32] = [
+    /// Words of a move that is made from it; `own` and `opening` make no other book of it.
+    const OF_A_MOVE: [&str; 13] = [
+        "bookmove", "entry", "from", "hit", "hits", "in", "line", "move", "moves", "played",
+        "playing", "plays", "reply",
+    ];
+    const KINDS: [&str; 3] = ["my", "opening", "own"];
+    const DENIALS: [&str; 33] = [
         "0",
         "aren",
         "cannot",
@@ -286,13 +293,19 @@ pub fn plays_from_book(text: &str) -> bool {
         "unused",
         "without",
         "wasn",
+        "won",
     ];
     /// The most words that are looked at before that of the book, and behind it as far as the move.
     const BESIDE: usize = 3;
+    let is_between_words = |c: char| !c.is_ascii_alphanumeric();
+    let has_algebraic_move = text.split(is_between_words).any(algebraic);
     let text = text.to_ascii_lowercase();
-    let words: Vec<&str> =
-        text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text.split(is_between_words).filter(|word| !word.is_empty()).collect();
     let is_move = |word: &str| squares(word.as_bytes()).is_ok();
+    let is_of_move = |word: &&str| is_move(word) || OF_A_MOVE.contains(word);
+    let is_of_book = |word: &&str| BOOK.contains(word) || KINDS.contains(word);
+    let tells_of_move =
+        has_algebraic_move || words.iter().any(is_of_move) || words.iter().all(is_of_book);
     let denies = |word: &&str| DENIALS.contains(word);
     let is_denied = |at: usize| {
         let before = &words[at.saturating_sub(BESIDE)..at];
@@ -300,7 +313,7 @@ pub fn plays_from_book(text: &str) -> bool {
         before.iter().chain(behind).any(denies)
     };
     let mut books = (0..words.len()).filter(|at| BOOK.contains(&words[*at])).peekable();
-    books.peek().is_some() && !books.any(is_denied)
+    books.peek().is_some() && tells_of_move && !books.any(is_denied)
 }
 
 /// True if `false` for this option switches off an own book or pondering (rule 0.1).
@@ -448,6 +461,9 @@ mod tests {
             "book",
             "book move e2e4 not in the tables",
             "not searched, a hit of the opening book",
+            "Book: Nf3",
+            "My opening book",
+            "bookmove",
         ] {
             assert!(plays_from_book(text), "{text}");
         }
@@ -466,6 +482,16 @@ mod tests {
             "using no opening book, searching",
             "Book moves: 0",
             "the book isn't there",
+            "time book-keeping 3 ms",
+            "a book-free engine",
+            "a book-less engine",
+            "book: unsupported",
+            "Book of Chess 1.0",
+            "hash 16 MB, book: nil, tb: nil",
+            "book n/a",
+            "book won't be used in moves",
+            "this engine does not support any kind of opening book",
+            "book=12 kB",
         ] {
             assert!(!plays_from_book(text), "{text}");
         }

@@ -29,12 +29,29 @@ fn judge(evidence: &Evidence) -> Finding {
     let by_default = books().find_map(|book| book.by_default.as_deref());
     let when_off = books().find_map(|book| book.when_off.as_deref());
     let option = books().find_map(|book| book.option.as_deref());
+    // Those of type check are tried.
+    let mut declared = evidence.runs.iter().flat_map(|run| &run.options);
+    let other = declared.find(|option| {
+        let name = option.name.to_ascii_lowercase();
+        option.kind != "check" && name.contains("book") && !name.contains("notebook")
+    });
     let finding = match (by_default, when_off, option) {
         (_, Some(line), Some(option)) => Finding::fail(
             RULE,
             format!("its book goes on although {option} is false: {line}"),
         )
         .help(format!("let `setoption name {option} value false` switch the book off, also after `ucinewgame`")),
+        (Some(line), _, None) if let Some(other) = other => Finding::undecided(
+            RULE,
+            format!(
+                "it plays from a book by default, and whether its option {}, a {}, can switch that off is not known: {line}",
+                other.name, other.kind
+            ),
+        )
+        .help(
+            "announce `option name OwnBook type check default false`, and obey it; or let the organisers see which value \
+             switches the book off",
+        ),
         (Some(line), _, None) => Finding::fail(
             RULE,
             format!("it plays from a book by default, and no option switches it off: {line}"),
@@ -59,7 +76,7 @@ fn judge(evidence: &Evidence) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::support::testing;
-    use crate::model::evidence::BookSeen;
+    use crate::model::evidence::{BookSeen, DeclaredOption};
     use crate::model::verdict::Status;
 
     fn of(by_default: Option<&str>, when_off: Option<&str>, option: Option<&str>) -> Finding {
@@ -84,5 +101,20 @@ mod tests {
         let none = of(Some(line), None, None);
         assert_eq!(none.status, Status::Fail);
         assert!(none.summary.contains("info string book move e2e4"));
+    }
+
+    #[test]
+    fn a_book_with_an_option_of_another_kind_is_left_open() {
+        let mut evidence = testing::evidence();
+        evidence.runs[0].book.by_default = Some("info string book move e2e4".into());
+        let depth = DeclaredOption {
+            name: "BookDepth".into(),
+            kind: "spin".into(),
+            default: Some("8".into()),
+        };
+        evidence.runs[0].options.push(depth);
+        let finding = judge(&evidence);
+        assert_eq!(finding.status, Status::Undecided);
+        assert!(finding.summary.contains("BookDepth, a spin"), "{}", finding.summary);
     }
 }
