@@ -38,7 +38,7 @@ fn work(name: &str) -> Option<String> {
     let text = match name {
         "sh" | "bash" | "dash" => format!("{name} -c 'echo works'"),
         "cc" | "gcc" | "clang" => format!("echo '{c}'|{name} -o t -xc - && ./t"),
-        "c++" | "g++" => {
+        "c++" | "g++" | "clang++" => {
             let cpp = "#include <iostream>\nint main(){std::cout<<\"works\"<<std::endl;}";
             format!("echo '{cpp}'|{name} -o t -xc++ - && ./t")
         }

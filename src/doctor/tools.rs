@@ -11,6 +11,7 @@ fn package(name: &str) -> &str {
     match name {
         "cc" | "gcc" => "gcc libc6-dev",
         "c++" | "g++" => "g++",
+        "clang++" => "clang",
         "sh" => "dash",
         "xz" | "lzma" | "unxz" | "xzcat" | "unlzma" | "lzcat" => "xz-utils",
         "bunzip2" | "bzcat" => "bzip2",

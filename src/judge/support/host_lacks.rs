@@ -100,7 +100,9 @@ fn is_borne_out(run: &Run, name: &str, by: Complainer) -> bool {
         // Of other starts, files that are missing are not recorded.
         Complainer::Loader => run.purpose != Purpose::Main || run.opens.iter().any(looked_for),
         Complainer::Linker => ran(run, &["ld", "collect2", "lld", "rust-lld"], has_failed),
-        Complainer::Compiler => ran(run, &["cc", "c++", "gcc", "g++", "clang"], has_failed),
+        Complainer::Compiler => {
+            ran(run, &["cc", "c++", "gcc", "g++", "clang", "clang++"], has_failed)
+        }
     }
 }
 
