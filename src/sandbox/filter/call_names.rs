@@ -4,7 +4,7 @@ use crate::sandbox::filter::arch;
 use crate::sandbox::filter::stop::Call;
 
 const NAMES: &[(i64, &str)] = arch::names!(
-    SYS_socket SYS_socketpair SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_kcmp
+    SYS_socket SYS_socketpair SYS_bind SYS_connect SYS_listen SYS_accept SYS_accept4 SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_kcmp
     SYS_pidfd_getfd SYS_unshare SYS_setns SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_open_tree
     SYS_move_mount SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_mount_setattr SYS_bpf
     SYS_perf_event_open SYS_userfaultfd SYS_add_key SYS_request_key SYS_keyctl SYS_io_uring_setup
@@ -36,6 +36,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         return match number {
             102 => "socketcall (i386)".into(),
             359 => format!("{} (i386)", socket("socket", call)),
+            361 => "bind (i386)".into(),
             54 => ioctl(call) + " (i386)",
             345 => "sendmmsg (i386)".into(),
             370 => "sendmsg (i386)".into(),

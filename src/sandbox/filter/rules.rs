@@ -81,6 +81,8 @@ const OF_FILE_SYSTEMS: [u8; 7] = [b'f', 0x94, 0xf5, 0xbc, b'X', b'r', b'v'];
 /// The ioctls of namespaces and of descriptors of processes. Some tell numbers of namespaces and control groups that the kernel counts
 /// from its start on; no engine needs any.
 const OF_NAMESPACES: [u8; 2] = [0xb7, 0xff];
+/// The ioctls of sockets, those of network interfaces among them.
+const OF_SOCKETS: u8 = 0x89;
 /// The bit of statx(2)'s mask that asks for such a number of the mount (`STATX_MNT_ID_UNIQUE`).
 const UNIQUE_MOUNT: u32 = 0x4000;
 /// The ioctls that set a descriptor's owner, as fcntl does.
@@ -190,6 +192,10 @@ fn on_sockets(table: &CallTable, namespaced: bool) -> Vec<CallRule> {
         // A pair of datagram sockets could be pointed elsewhere: of the types, only those have the second bit.
         let datagrams = When::Bits(1, libc::SOCK_DGRAM as u32);
         rules.push(CallRule::denied(table.socketpair, datagrams));
+        // An end of a pair can be given an abstract name of the host's.
+        rules.extend(denied_each(table.named_sockets));
+        // And be asked for the host's interfaces and what passed through them.
+        rules.push(CallRule::denied(table.ioctl, When::Family(1, OF_SOCKETS)));
     }
     rules
 }

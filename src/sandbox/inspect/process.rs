@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
@@ -56,10 +57,27 @@ pub(in crate::sandbox) fn is_thread_of(process: i32, thread: i32) -> bool {
 
 /// True if the calling thread traces a thread. A number that is free by now, or a stranger's, is none that it traces.
 pub(in crate::sandbox) fn is_traced_here(thread: i32) -> bool {
-    let status = text(thread, "status").unwrap_or_default();
-    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
-    let here = nix::unistd::gettid().as_raw();
-    tracer.is_some_and(|tracer| tracer.trim().parse() == Ok(here))
+    tracer(thread) == Some(nix::unistd::gettid().as_raw())
+}
+
+/// Waits for those of an entry's ended processes that nobody has waited for. Without a process namespace they become children of
+/// gate4k's first thread when their parent ends, and a tracer's own waits do not see another thread's children: they would keep their
+/// numbers until gate4k ends, and an entry could take them from the next one.
+pub(in crate::sandbox) fn reap_orphans(ended: &[i32]) {
+    for process in ended {
+        // What a tracer of ours has yet to wait for is its own: the number was given away since.
+        if state(*process) == Some('Z') && tracer(*process) == Some(0) {
+            let flags = WaitPidFlag::WNOHANG | WaitPidFlag::__WALL;
+            // A stranger's, or gone by now, is no child.
+            let _ = waitpid(Pid::from_raw(*process), Some(flags));
+        }
+    }
+}
+
+/// The thread that traces a thread; 0 for none.
+fn tracer(thread: i32) -> Option<i32> {
+    let status = text(thread, "status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("TracerPid:"))?.trim().parse().ok()
 }
 
 /// The threads of a process, those that have ended but for their number included.
@@ -439,6 +457,18 @@ pub(in crate::sandbox) fn own_arguments() -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ended_child_that_nobody_waits_for_gives_its_number_back() {
+        #[expect(clippy::zombie_processes, reason = "that is the case")]
+        let child = std::process::Command::new("true").spawn().unwrap();
+        let number = child.id() as i32;
+        while state(number) != Some('Z') {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        reap_orphans(&[number, 1]);
+        assert_eq!(state(number), None);
+    }
 
     #[test]
     fn the_count_of_the_killed_is_read() {

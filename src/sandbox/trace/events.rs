@@ -32,6 +32,7 @@ impl Tracer<'_> {
         if let Some((used, _)) = self.shared.was_over() {
             self.refused_to(self.greedy, Resource::Used(used));
         }
+        process::reap_orphans(&self.ended);
         self.raw.not_installed = found_nowhere(self.looked, &self.found, self.path_dirs.len());
         self.raw
     }
@@ -194,6 +195,7 @@ impl Tracer<'_> {
     fn gone(&mut self, pid: i32, how: ExitHow) {
         let Some(tracee) = self.tracees.remove(&pid) else {
             // Pid 1 of the namespace, or a process that was killed before its maker's event was read.
+            self.ended.push(pid);
             return;
         };
         // Its number may be another's by the time that its maker tells.

@@ -34,6 +34,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(18, "unix_pair_datagram")
             .bare(&[Denial("socketpair(AF_UNIX, SOCK_DGRAM)")])
             .only(false),
+        c(18, "unix_pair_named").bare(&[Denial("bind")]).only(false),
+        c(18, "interfaces").bare(&[Denial("ioctl(0x8910)")]).only(false),
         c(18, "unix_pair").control(Control::Skipped("it is no attack: it must work inside")),
         c(18, "unix_seqpacket").bare(&[Denial("socket(AF_UNIX, SOCK_SEQPACKET)")]).only(false),
     ]

@@ -46,6 +46,7 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     ioctl: 54,
     socket: 359,
     socketpair: 360,
+    named_sockets: &[361, 362, 363, 364], // bind, connect, listen, accept4
     always_denied: &[&[
         102, // socketcall: its arguments are in memory and cannot be filtered
         26, 347, 348, 349,

@@ -52,6 +52,7 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
     ioctl: libc::SYS_ioctl as u32,
     socket: libc::SYS_socket as u32,
     socketpair: libc::SYS_socketpair as u32,
+    named_sockets: numbers!(SYS_bind SYS_connect SYS_listen SYS_accept SYS_accept4),
     always_denied: &[
         current::OLD_DENIED,
         numbers!(

@@ -17,6 +17,8 @@ pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) ioctl: u32,
     pub(in crate::sandbox) socket: u32,
     pub(in crate::sandbox) socketpair: u32,
+    /// Calls that give a socket a name, or reach one by it. `bind` alone is not confined by Landlock.
+    pub(in crate::sandbox) named_sockets: &'static [u32],
     pub(in crate::sandbox) always_denied: &'static [&'static [u32]],
     /// Calls that make memory which no process is seen to have.
     pub(in crate::sandbox) held_by_nobody: &'static [u32],

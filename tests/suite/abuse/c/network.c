@@ -2,8 +2,10 @@
 #include "attack.h"
 #include <arpa/inet.h>
 #include <linux/vm_sockets.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/un.h>
 
 static int to_port(int family, int kind, int protocol) {
@@ -47,6 +49,20 @@ ATTACK(unix_abstract) { return to_unix(SOCK_STREAM, 1); }
 ATTACK(unix_seqpacket) { return socket(AF_UNIX, SOCK_SEQPACKET, 0) != -1; }
 /* A pair of datagram sockets can be pointed at somebody else's. */
 ATTACK(unix_pair_datagram) { int p[2]; return socketpair(AF_UNIX, SOCK_DGRAM, 0, p) == 0; }
+/* An end of a pair can be given a name of the host's, which no other program may have then. */
+ATTACK(unix_pair_named) {
+    int p[2];
+    struct sockaddr_un name = { .sun_family = AF_UNIX };
+    int length = snprintf(name.sun_path + 1, 40, "gate4k-%d", getpid()) + 1;
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, p) == 0
+        && bind(p[0], (struct sockaddr *)&name, offsetof(struct sockaddr_un, sun_path) + length) == 0;
+}
+/* Any socket tells of the host's interfaces. */
+ATTACK(interfaces) {
+    int p[2];
+    struct ifreq first = { .ifr_ifindex = 1 };
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, p) == 0 && ioctl(p[0], SIOCGIFNAME, &first) == 0;
+}
 /* A connected pair cannot, and run-times need it. */
 ATTACK(unix_pair) {
     int p[2];
