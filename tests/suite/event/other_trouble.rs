@@ -172,6 +172,10 @@ fn who_crashes_too_often_is_out_and_the_rest_play_on() {
     let event = crashing(&["crash@10", "illegal@20", "illegal@16", "illegal@12"], 3);
     let told = event.finish();
     assert!(told.contains("Other is over: E2 wins\n"), "{told}");
+    // It is told when it happens.
+    let out = "E1 is disqualified after 3 crashes: all its games are annulled\n";
+    let (before, _) = told.split_once("League is over").unwrap();
+    assert_eq!(before.matches(out).count(), 1, "{told}");
     assert_eq!(order(&event, 0), ["E2", "E3", "E4", "E1"]);
     let (code, status) = event.ask(&["event", "status"]);
     assert!(code == 0 && status.contains("crashed: E1, 3"), "{status}");
