@@ -418,9 +418,10 @@ pub(crate) struct StandingsArgs {
     /// The stage of a journal; the last one that has begun if not given
     #[arg(long, value_name = "NAME")]
     pub(crate) stage: Option<String>,
-    /// Whose tie-breaks decide between engines on the same points
-    #[arg(long, value_name = "EVENT", value_parser = chain_parser(), default_value = CHAINS[0].name)]
-    pub(crate) tiebreaks: &'static TiebreakChain,
+    /// Whose tie-breaks decide between engines on the same points (the event's own where a journal is counted alone, 4k
+    /// elsewhere)
+    #[arg(long, value_name = "EVENT", value_parser = chain_parser())]
+    pub(crate) tiebreaks: Option<&'static TiebreakChain>,
     /// Disqualify an engine that crashed N times and annul all its games (season 17; off in 4k events; the event's own
     /// where a journal is counted alone)
     #[arg(long, value_name = "N", value_parser = value::count::<NonZeroU32>)]
@@ -579,16 +580,16 @@ mod tests {
     }
 
     #[test]
-    fn the_tie_breaks_are_the_4k_rules_unless_others_are_asked_for() {
+    fn the_tie_breaks_are_those_that_are_asked_for_if_any_are() {
         let chain = |words: &[&str]| {
             let words = ["gate4k", "standings", "x.pgn"].iter().chain(words);
             match Cli::try_parse_from(words).unwrap().command {
-                CliCommand::Standings(args) => args.tiebreaks.name,
+                CliCommand::Standings(args) => args.tiebreaks.map(|chain| chain.name),
                 _ => panic!("not standings"),
             }
         };
-        assert_eq!(chain(&[]), "4k");
-        assert_eq!(chain(&["--tiebreaks", "ntcec"]), "ntcec");
+        assert_eq!(chain(&[]), None);
+        assert_eq!(chain(&["--tiebreaks", "ntcec"]), Some("ntcec"));
     }
 
     #[test]

@@ -1,17 +1,24 @@
 //! `gate4k standings`: the standings by the games of PGNs and of events' journals.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::games::{self, FileItem, Stages};
-use super::warn;
+use super::{note, warn};
 use crate::cli::{StandingsArgs, StandingsFormat};
+use crate::event::config::EventConfig;
 use crate::event::field::{Field, FieldBuilder};
 use crate::event::format::{PlayedPairing, StageHistory};
+use crate::event::journal;
 use crate::event::journal::record::StageStarted;
+use crate::event::ledger::Ledger;
+use crate::event::progress::EventProgress;
 use crate::event::schedule::Seat;
+use crate::event::stage_table;
 use crate::event::standings::Standings;
+use crate::event::tiebreak::CHAINS;
 use crate::model::exit::Exit;
 use crate::model::game::ending::Termination;
 use crate::model::words::counted;
@@ -73,13 +80,30 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
             Some((stage, started)) => {
                 let past = past(&field, &started);
                 field.pair_by(stage.format.pairs(started.seats.len(), &past));
-                stage.format.standings(&field, args.tiebreaks)
+                let chain = args.tiebreaks.unwrap_or(stage.chain);
+                if chain != stage.chain {
+                    note(&format!(
+                        "ties are broken by --tiebreaks {}, not as in the event",
+                        chain.name
+                    ));
+                }
+                let mut table = stage.format.standings(&field, chain);
+                if table.progress.is_some() {
+                    let struck = stage_table::struck(&past);
+                    table.progress = EventProgress::of_stage(&field, &started.seats, &struck);
+                }
+                table
             }
-            None => Standings::of(&field, args.tiebreaks),
+            None => Standings::of(&field, args.tiebreaks.unwrap_or(&CHAINS[0])),
         }
     };
-    if args.files.len() == 1 {
+    if let [file] = &args.files[..] {
         table.decide(decided.iter().map(|order| &order[..]));
+        if (args.tiebreaks, args.crash_limit) == (None, None)
+            && let Some(of_event) = of_event(file, args.stage.as_deref())
+        {
+            table = of_event;
+        }
     }
     table.annulled = annulled;
     let page = match args.format {
@@ -92,6 +116,20 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
     };
     out.write_all(page.as_bytes())?;
     Ok(Exit::Success)
+}
+
+/// The table of a stage of a journal as its event has it, which ranks by matches, too; none of a PGN, nor where the settings
+/// in the journal need a file that is not beside it.
+fn of_event(file: &Path, stage: Option<&str>) -> Option<Standings> {
+    let config = EventConfig::of_journal(file).filter(|_| journal::is_journal(file))?;
+    let mut ledger = Ledger::of(&config);
+    journal::read(file, &mut |_, record| ledger.apply(record)).ok()?;
+    let mut stages = ledger.stages.iter();
+    let number = match stage {
+        Some(name) => stages.position(|one| one.started.name == name),
+        None => stages.len().checked_sub(1),
+    };
+    stage_table::of(&config, &ledger, number?)
 }
 
 /// The games of a field as the format of their stage sees them.

@@ -29,6 +29,18 @@ pub(super) fn refusal(config: &EventConfig, ledger: &Ledger, entry: &str) -> Opt
     (!is_promoted).then(|| format!("{entry} has not been promoted to a stage that is to come"))
 }
 
+/// The engines that play in the next stage and may be fixed before it, but for those that have not crashed since a fix.
+pub(super) fn fixable_before(config: &EventConfig, ledger: &Ledger, next: usize) -> Vec<String> {
+    let crashes = ledger.crashes();
+    let is_fixed = |name: &String| {
+        let last = ledger.fixes.iter().rfind(|fix| fix.entry == *name);
+        last.is_some_and(|last| Some(&last.crashes) == crashes.get(name.as_str()))
+    };
+    let mut engines = draw::drawn(config, ledger, next).seats;
+    engines.retain(|name| !is_fixed(name) && refusal(config, ledger, name).is_none());
+    engines
+}
+
 /// True if a stage that is to come takes an engine from the stages before it.
 fn is_promoted(config: &EventConfig, ledger: &Ledger, entry: &str) -> bool {
     let begun = ledger.stages.len();

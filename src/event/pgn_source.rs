@@ -412,6 +412,8 @@ fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
         .filter(|claimed| *claimed != found)
         .map(|claimed| Fault::PlyCount { claimed, found });
     let shown = termination::on_the_board(&game.position).filter(|shown| *shown != result);
+    // One without a result does not count at all.
+    let shown = shown.filter(|_| said != GameResult::Unfinished);
     let odd = odd.or_else(|| shown.map(|shown| Fault::OtherOnBoard { said, shown }));
     let elo = |text: Option<String>| text.and_then(|text| text.parse().ok());
     let (details, word) = (tags.details.as_deref(), tags.termination.as_deref());

@@ -1,12 +1,15 @@
 //! The table of a stage of an event: its games counted, with the decisions of the organisers, and with what becomes of
 //! the ties that are left.
 
+use std::collections::BTreeSet;
+
 use super::config::EventConfig;
-use super::format::{Format, Next};
+use super::format::{Format, Next, StageHistory};
 use super::ledger::Ledger;
 use super::progress::EventProgress;
 use super::stage::{Stage, StageFormat};
 use super::standings::Standings;
+use crate::model::game::listed::RoundGame;
 use crate::model::game::result::GameResult;
 
 /// The table of a stage that has begun.
@@ -16,12 +19,10 @@ pub(crate) fn of(config: &EventConfig, ledger: &Ledger, number: usize) -> Option
     let mut table = Standings { gone: state.gone.clone(), ..stage.standings(&field) };
     let is_over = matches!(stage.next(state.started.seats.len(), state.past()), Next::Over(_));
     if table.format.is_none() {
-        let struck = state.past().games.values();
-        let struck = struck.filter(|game| game.result == GameResult::Unfinished);
-        let struck = struck.map(|game| game.at).collect();
-        table.progress = EventProgress::of_stage(&field, &state.started.seats, &struck)
-            // A stage that is over waits for nothing: its games are of another order.
-            .filter(|progress| !is_over || progress.missing.is_empty());
+        table.progress =
+            EventProgress::of_stage(&field, &state.started.seats, &struck(state.past()))
+                // A stage that is over waits for nothing: its games are of another order.
+                .filter(|progress| !is_over || progress.missing.is_empty());
     }
     table.decide(state.decisions.iter().map(|decision| &decision.order[..]));
     table.annulled = ledger.annulled_in(number);
@@ -35,6 +36,12 @@ pub(crate) fn of(config: &EventConfig, ledger: &Ledger, number: usize) -> Option
         }
     }
     Some(table)
+}
+
+/// The places of a stage's games that were struck out, and are not due any more.
+pub(crate) fn struck(past: &StageHistory) -> BTreeSet<RoundGame> {
+    let struck = past.games.values().filter(|game| game.result == GameResult::Unfinished);
+    struck.map(|game| game.at).collect()
 }
 
 /// The shared places between whose engines something follows from the order.
@@ -61,7 +68,6 @@ mod tests {
     use super::super::schedule::{BookPolicy, StageSchedule};
     use super::super::standings::{Place, PlacedBy};
     use super::*;
-    use crate::model::game::listed::RoundGame;
     use std::num::NonZeroU32;
 
     fn config(stages: &str) -> EventConfig {

@@ -364,6 +364,13 @@ mod command {
         }
     }
 
+    fn a_game_without_a_result_that_ends_in_mate_does_not_count_and_is_not_said_to() {
+        let (_folder, path) = file(&(GAME.to_owned() + &GAME.replace("0-1", "*")));
+        let (code, out, err) = told_apart(&run(&["standings"], &[&path]));
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(out.contains("1 game without a result: not counted"), "{out}");
+    }
+
     fn a_wrong_ply_count_is_a_warning() {
         let (_folder, path) = file(&GAME.replace("[Result", "[PlyCount \"5\"]\n[Result"));
         for command in ["standings", "ratings"] {
@@ -439,6 +446,7 @@ mod command {
         tests![
             quick every_format_has_every_engine,
             quick errors_name_file_game_and_line,
+            quick a_game_without_a_result_that_ends_in_mate_does_not_count_and_is_not_said_to,
             quick a_wrong_ply_count_is_a_warning,
             quick no_file_and_no_game_are_nothing_to_count,
             quick a_packed_file_is_read_as_the_plain_one,

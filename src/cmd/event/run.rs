@@ -1,6 +1,7 @@
 //! `gate4k event run`: what it prints while it goes.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
@@ -23,7 +24,7 @@ use crate::event::standings::Standings;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
 use crate::model::lock::lock;
-use crate::model::text::escape;
+use crate::model::text::{escape, shell_word};
 use crate::model::words::{all, counted};
 use crate::runner::events::Event;
 use crate::view::layout::PageLayout;
@@ -99,7 +100,7 @@ fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
             format!(
                 "paused at {game}: {why}; nothing is forfeited. See why it does not start here (an entry by `gate4k \
                  run`, another program by its own command), then `gate4k event run {file}` tries it again. Where the engine is at fault, \
-                 `gate4k event forfeit {game} {file} --loser NAME --reason …` counts the game as lost by a crash (rule 6.2)"
+                 `gate4k event forfeit {game} {file} --loser NAME --reason …` counts the game as lost by a crash"
             ),
             Exit::Undecided,
         ),
@@ -110,6 +111,24 @@ fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
             ),
             Exit::Undecided,
         ),
+        EventOutcome::MayFix { stage, engines } => {
+            let fixes = engines.iter().map(|name| {
+                let name = shell_word(Path::new(name)).unwrap_or_else(|| name.clone());
+                format!("`gate4k event fix {name} {file} --reason …`")
+            });
+            let fixes: Vec<String> = fixes.collect();
+            (
+                format!(
+                    "paused before {stage}: {} crashed more than once, yet {} in it, and may be fixed now (rule 6.3 of the 4k \
+                     rules): {} {} through the gate; `gate4k event run {file}` goes on, with a fix or without",
+                    all(&engines),
+                    if engines.len() == 1 { "plays" } else { "play" },
+                    all(&fixes),
+                    if engines.len() == 1 { "takes the fix" } else { "take the fixes" },
+                ),
+                Exit::Undecided,
+            )
+        }
         EventOutcome::StillLevel { stage, pairs, ties } => {
             let ends = ties.iter().map(|tied| {
                 let decide = decide_command(&config.path, tied);

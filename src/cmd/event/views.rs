@@ -205,7 +205,7 @@ fn write_status(
         writeln!(out, "{}: {}", config.stage_name(withdrawn.stage), withdrawn.in_words())?;
     }
     if ledger.interruptions > 0 {
-        writeln!(out, "interruptions decided by rule 6.1: {}", ledger.interruptions)?;
+        writeln!(out, "interruptions decided: {}", ledger.interruptions)?;
     }
     if let Some(torn) = torn {
         writeln!(out, "line {} is being written, or was torn", torn.line)?;
@@ -252,10 +252,10 @@ fn crashes(config: &EventConfig, ledger: &Ledger) -> Vec<String> {
     }
     let told = crashes.into_iter().map(|(name, [lost, annulled])| {
         let what = match (lost, annulled) {
-            (_, 0) => "counted as losses, rule 6.2".to_owned(),
+            (_, 0) => "counted as losses".to_owned(),
             (0, _) => "in annulled games, which count for nobody".to_owned(),
             (lost, annulled) => {
-                format!("{lost} counted as losses, rule 6.2; {annulled} in annulled games")
+                format!("{lost} counted as losses; {annulled} in annulled games")
             }
         };
         format!("crashed: {name}, {} ({what})", lost + annulled)

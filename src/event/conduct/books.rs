@@ -46,16 +46,24 @@ impl Conductor<'_> {
     fn remarks(&mut self, stage: &Stage, book: &StageBook) {
         let needed = stage.openings();
         let mut met: HashMap<Chess, usize> = HashMap::new();
+        let mut again = Vec::new();
         for (number, opening) in (1..).zip(book.openings().iter().take(needed)) {
             let mut position = opening.start();
             opening.moves().iter().for_each(|one| position.play_unchecked(*one));
             if let Some(first) = met.insert(position, number) {
-                self.audience.say(&format!(
-                    "{}: the openings {first} and {number} of {} lead to the same position",
-                    stage.name,
-                    book.names()
-                ));
+                again.push((first, number));
             }
+        }
+        if let Some((first, number)) = again.first() {
+            let (name, book) = (&stage.name, book.names());
+            let more = match again.len() - 1 {
+                0 => String::new(),
+                1 => ", as one more pair does".to_owned(),
+                more => format!(", as {more} more pairs do"),
+            };
+            self.audience.say(&format!(
+                "{name}: the openings {first} and {number} of {book} lead to the same position{more}"
+            ));
         }
         let there = book.openings().len();
         let (of, further) = match &stage.format {
@@ -131,7 +139,14 @@ impl StageBook {
 
     /// The files by their names.
     fn names(&self) -> String {
-        all(&self.files.iter().map(|file| shown(file.path())).collect::<Vec<_>>())
+        let mut names: Vec<String> = Vec::new();
+        for file in &self.files {
+            let name = shown(file.path());
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        all(&names)
     }
 
     /// As the journal keeps it.

@@ -75,7 +75,8 @@ impl Conductor<'_> {
     /// # Errors
     /// When the rule does not allow it, or the gate does not accept what it is now.
     pub(crate) fn fix(&mut self, entry: &str, reason: &str) -> Result<String, EventError> {
-        let refused = |what: String| EventError::NotNow(format!("{what} (rule 6.3)"));
+        let refused =
+            |what: String| EventError::NotNow(format!("{what} (rule 6.3 of the 4k rules)"));
         let Some(known) = self.config.entries.iter().find(|known| known.name == entry) else {
             let names: Vec<&str> =
                 self.config.entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -126,7 +127,7 @@ impl Conductor<'_> {
         for name in fixable {
             self.audience.say(&format!(
                 "{name} crashed more than once, yet promotes: `gate4k event fix` takes a fix of that \
-                 (rule 6.3)"
+                 (rule 6.3 of the 4k rules)"
             ));
         }
     }

@@ -113,7 +113,7 @@ pub(crate) enum EventError {
     /// An entry is not what it was (rule 4.4).
     #[error(
         "{what} of {entry} {}; no updates are \
-         allowed during an event (rule 4.4): put the old one back, or see `gate4k event fix` for rule 6.3",
+         allowed during an event (rule 4.4 of the 4k rules): put the old one back, or see `gate4k event fix` for their rule 6.3",
         changed(before, now)
     )]
     EntryChanged {

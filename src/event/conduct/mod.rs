@@ -18,6 +18,7 @@ use super::config::EventConfig;
 use super::draw::{self, Drawn};
 use super::endless::MOST_MORE_PAIRS;
 use super::entrants::now;
+use super::fix;
 use super::format::{self, Due, Next};
 use super::gate::Watcher;
 use super::history;
@@ -70,6 +71,13 @@ pub(crate) enum EventOutcome {
     MayUpdate {
         /// The next.
         stage: String,
+    },
+    /// A stage is over, and engines that crashed may be fixed before the next.
+    MayFix {
+        /// The next.
+        stage: String,
+        /// The engines.
+        engines: Vec<String>,
     },
     /// A match that is played on is still level.
     StillLevel {
@@ -152,15 +160,9 @@ pub(crate) fn run(
     };
     conductor.chess960(&engines)?;
     for number in 0..config.stages.len() {
-        let is_next = number == conductor.ledger.stages.len();
-        let stage = config.stages[number].name.clone();
-        let why = format!("engines may be updated before {stage}");
-        // A runner may have been ended right behind the end of the stage before.
-        let has_paused = conductor.ledger.pauses.contains(&why);
-        let may_update = number > 0 && config.stages[number].updates == Updates::Allowed;
-        if is_next && may_update && !has_paused {
-            conductor.keep(JournalRecord::Paused { why })?;
-            return Ok(EventOutcome::MayUpdate { stage });
+        let is_next = number > 0 && number == conductor.ledger.stages.len();
+        if is_next && let Some(outcome) = conductor.pause_before(number)? {
+            return Ok(outcome);
         }
         if let Some(outcome) = conductor.stage(number, &engines)? {
             return Ok(outcome);
@@ -342,12 +344,50 @@ impl<'a> Conductor<'a> {
                 self.keep(JournalRecord::Paused { why: why.clone() })?;
                 return Ok(Some(EventOutcome::NotStarted { game, why }));
             }
-            if self.stop.level() != StopLevel::GoOn {
-                self.keep(JournalRecord::Paused { why: "it was asked to stop".into() })?;
-                return Ok(Some(EventOutcome::Paused));
+            // A stage whose last game has ended is over, also where a pause was asked for meanwhile.
+            if self.stop.level() != StopLevel::GoOn && !self.is_played(stage, number) {
+                return Ok(Some(self.stopped()?));
             }
         }
         self.conclude(stage, number)
+    }
+
+    /// True if nothing of a stage is due or under way.
+    fn is_played(&self, stage: &Stage, number: usize) -> bool {
+        let under_way = self.ledger.under_way(number);
+        let next = stage.next_with(&self.ledger.stages[number], &under_way);
+        under_way.is_empty() && matches!(next, Next::Over(_))
+    }
+
+    /// Keeps that the run was asked to stop.
+    fn stopped(&mut self) -> Result<EventOutcome, EventError> {
+        self.keep(JournalRecord::Paused { why: "it was asked to stop".into() })?;
+        Ok(EventOutcome::Paused)
+    }
+
+    /// Pauses before a stage that is next: once where its engines may be updated, or fixed (rule 6.3 of the 4k rules), and
+    /// where the run was asked to stop.
+    fn pause_before(&mut self, number: usize) -> Result<Option<EventOutcome>, EventError> {
+        let stage = self.config.stages[number].name.clone();
+        let engines = fix::fixable_before(self.config, &self.ledger, number);
+        let may_update = self.config.stages[number].updates == Updates::Allowed;
+        let why = match may_update {
+            true => format!("engines may be updated before {stage}"),
+            false => format!("engines that crashed more than once may be fixed before {stage}"),
+        };
+        // A runner may have been ended right behind the end of the stage before.
+        let has_paused = self.ledger.pauses.contains(&why);
+        if !has_paused && (may_update || !engines.is_empty()) {
+            self.keep(JournalRecord::Paused { why })?;
+            return Ok(Some(match may_update {
+                true => EventOutcome::MayUpdate { stage },
+                false => EventOutcome::MayFix { stage, engines },
+            }));
+        }
+        if self.stop.level() != StopLevel::GoOn {
+            return self.stopped().map(Some);
+        }
+        Ok(None)
     }
 
     /// The error for a game that is under way where nothing of its stage is due: gate4k 0.2 struck out games on which such a

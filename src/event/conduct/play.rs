@@ -337,8 +337,25 @@ impl Conductor<'_> {
             pgn::summary(ending),
             counted(batch.planned, "game"),
         ));
+        if let Some(side) = ending.crashed() {
+            let crashed = side.fold_wb(&upcoming.started.white, &upcoming.started.black);
+            self.tell_of_disqualification(batch, crashed);
+        }
         self.show_table(batch.number, TableMoment::Game);
         Ok(())
+    }
+
+    /// Tells that an engine is out where the crash that ended its last game is the one by which it is.
+    fn tell_of_disqualification(&mut self, batch: &Batch<'_>, crashed: &str) {
+        let Some(limit) = batch.stage.crash_limit else { return };
+        let field = self.ledger.stages[batch.number].field(Some(limit));
+        // One that is out already may still end the games that were under way.
+        if field.find(crashed).is_some_and(|engine| field.crashes(engine) == limit.get()) {
+            self.audience.say(&format!(
+                "{crashed} is disqualified after {}: all its games are annulled",
+                counted(limit.get(), "crash")
+            ));
+        }
     }
 }
 

@@ -38,7 +38,10 @@ impl Conductor<'_> {
                 .map_or(self.config.terms.interruption, |stage| stage.terms.interruption);
             let compensation = self.config.compensation;
             let ruling = interrupted::decide(&broken.moment, probe, compensation, rule);
-            self.audience.say(&format!("{id}, rule {}: {}", ruling.rule, ruling.why));
+            self.audience.say(&match ruling.verdict {
+                Continuation::BeginsAnew => format!("{id}: {}", ruling.why),
+                _ => format!("{id}, rule {} of the 4k rules: {}", ruling.rule, ruling.why),
+            });
             self.keep(JournalRecord::Interrupted(broken.interrupted(&id, &ruling)))?;
             match ruling.verdict {
                 Continuation::Over(ending) => {

@@ -6,8 +6,9 @@ use std::num::NonZeroU32;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::super::plan::formats::{RawFormat, format as planned};
+use super::super::plan::formats::{RawFormat, RawTies, format as planned, ties_of};
 use super::super::stage::StageFormat;
+use super::super::tiebreak::{CHAINS, TiebreakChain};
 use crate::model::source_place::TextMistake;
 
 /// A format as a stage has it.
@@ -29,9 +30,12 @@ pub(crate) fn counted_stages(settings: &str) -> BTreeMap<String, CountedStage> {
         stage: Vec<One>,
     }
     #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
     struct One {
         name: String,
         format: Spanned<RawFormat>,
+        #[serde(alias = "ties")]
+        tie_breaks: Option<Spanned<RawTies>>,
         #[serde(default)]
         terms: Terms,
     }
@@ -47,7 +51,8 @@ pub(crate) fn counted_stages(settings: &str) -> BTreeMap<String, CountedStage> {
         let format = format(one.format).ok()?;
         let crash_limit = one.terms.crash_limit.or(crash_limit);
         let crash_limit = crash_limit.filter(|_| format.without_disqualification().is_none());
-        Some((one.name, CountedStage { format, crash_limit }))
+        let chain = one.tie_breaks.map_or(Some(&CHAINS[0]), |ties| ties_of(&ties).ok())?;
+        Some((one.name, CountedStage { format, chain, crash_limit }))
     };
     stage.into_iter().filter_map(counted).collect()
 }
@@ -57,6 +62,8 @@ pub(crate) fn counted_stages(settings: &str) -> BTreeMap<String, CountedStage> {
 pub(crate) struct CountedStage {
     /// Its format.
     pub(crate) format: StageFormat,
+    /// Its tie-breaks.
+    pub(crate) chain: &'static TiebreakChain,
     /// The crashes after which an engine is disqualified in it.
     pub(crate) crash_limit: Option<NonZeroU32>,
 }

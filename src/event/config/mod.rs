@@ -21,7 +21,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::journal;
-use super::journal::record::{JournalHeader, Previous, StagesBehind};
+use super::journal::record::{JournalHeader, JournalRecord, Previous, StagesBehind};
 use super::stage::Stage;
 use super::terms::{
     AskTables, InterruptionRule, RawClock, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
@@ -303,6 +303,25 @@ impl EventConfig {
     /// As for [`EventConfig::load`].
     pub(crate) fn load_recorded(path: &Path) -> Result<EventConfig, SettingsError> {
         EventConfig::load_with(path, EntryFiles::Anywhere)
+    }
+
+    /// Reads an event from its journal, by the settings that this has; none where these need a file that is not beside it.
+    pub(crate) fn of_journal(path: &Path) -> Option<EventConfig> {
+        let mut settings = None;
+        let kinds = ["{\"header\"", "{\"settings\"", "{\"stage-started\""];
+        let wanted = &mut |record: &str| kinds.iter().any(|kind| record.starts_with(kind));
+        let _ = journal::read_some(path, wanted, &mut |_, record| match record {
+            JournalRecord::Header(header) => {
+                settings = Some(header.settings);
+                Ok(())
+            }
+            JournalRecord::Settings(changed) => {
+                settings = Some(changed.settings);
+                Ok(())
+            }
+            _ => Err("the rest is not wanted".into()),
+        });
+        EventConfig::parse(path, &settings?, EntryFiles::Anywhere).ok()
     }
 
     fn load_with(path: &Path, files: EntryFiles) -> Result<EventConfig, SettingsError> {

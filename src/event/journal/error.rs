@@ -6,14 +6,19 @@ use std::path::PathBuf;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 
+/// The advice for a journal that cannot be read.
+fn instead(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => "make it one that you may read",
+        _ => "name a file that `--journal` wrote, or the event's journal (event.journal)",
+    }
+}
+
 /// An error that makes a journal unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The journal cannot be opened or read.
-    #[error(
-        "cannot read the journal {}: {source}; name a file that `--journal` wrote, or the event's journal (event.journal)",
-        shown(path)
-    )]
+    #[error("cannot read the journal {}: {source}; {}", shown(path), instead(source))]
     Read {
         /// The file.
         path: PathBuf,
@@ -115,4 +120,18 @@ pub enum JournalError {
         /// The reason.
         what: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_fits_the_reason() {
+        let told = |kind: io::ErrorKind| {
+            JournalError::Read { path: "j".into(), source: kind.into() }.to_string()
+        };
+        assert!(told(io::ErrorKind::PermissionDenied).ends_with("make it one that you may read"));
+        assert!(told(io::ErrorKind::NotFound).ends_with("the event's journal (event.journal)"));
+    }
 }

@@ -482,9 +482,27 @@ impl GameFinished {
         self.reason = ending.reason;
     }
 
-    /// The end of the game.
+    /// The end of the game: of one that an interruption ended by its evaluations, the rule of that.
     pub(crate) fn ending(&self) -> GameEnding {
+        match (&self.by_rule, &self.reason) {
+            (Some(rule), Termination::DrawByEval | Termination::WinByEval) => {
+                GameEnding { result: self.result(), reason: Termination::Interrupted(rule.clone()) }
+            }
+            _ => self.kept_ending(),
+        }
+    }
+
+    /// The end of the game as the record has it, whose words are those of an adjudication also after an interruption.
+    pub(crate) fn kept_ending(&self) -> GameEnding {
         GameEnding { result: self.result(), reason: self.reason.clone() }
+    }
+
+    /// The words for its end.
+    pub(crate) fn told_details(&self) -> String {
+        match self.ending() {
+            ending if ending.reason == self.reason => self.details.clone(),
+            ending => ending.details(),
+        }
     }
 }
 

@@ -34,10 +34,13 @@ pub fn repair(path: &Path) -> Result<Option<Repaired>, JournalError> {
 /// # Errors
 /// As for [`repair`].
 pub(crate) fn repair_of<R: JournalKind>(path: &Path) -> Result<Option<Repaired>, JournalError> {
-    let read = |source| JournalError::Read { path: path.to_owned(), source };
+    let unopened = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => JournalError::Read { path: path.to_owned(), source },
+        _ => JournalError::Open { path: path.to_owned(), source },
+    };
     let opened =
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);
-    let file = opened.map_err(read)?;
+    let file = opened.map_err(unopened)?;
     regular(path, &file)?;
     let file = lock(path, file)?;
     let nothing = &mut |_, _: R| Ok(());
@@ -130,6 +133,16 @@ mod tests {
             }
             assert!(repair(&path).is_err(), "{bytes:?}");
         }
+    }
+
+    /// As of a journal that this user may not write.
+    #[test]
+    fn a_file_that_cannot_be_written_is_not_said_to_be_unreadable() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = repair(dir.path()).unwrap_err();
+        assert!(matches!(error, JournalError::Open { .. }), "{error}");
+        let missing = repair(&dir.path().join("none")).unwrap_err();
+        assert!(matches!(missing, JournalError::Read { .. }), "{missing}");
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl RecordCheck<'_> {
             };
             ending = referee.play(one);
         }
-        let recorded = game.ending();
+        let recorded = game.kept_ending();
         if recorded.details() != game.details
             || recorded.termination().map(str::to_owned) != game.termination
         {
@@ -126,7 +126,7 @@ impl RecordCheck<'_> {
     /// Checks the end of a game whose last position has none.
     fn without_board(&mut self, told: &ToldGame, game: &GameFinished, position: &Chess) {
         let (id, turn) = (&game.id, position.turn());
-        let recorded = game.ending();
+        let recorded = game.kept_ending();
         let loser = recorded.loser();
         // An engine that is not there when a game begins or goes on may be either.
         let in_play = self.has_moved(id) || game.unanswered.is_some();
@@ -161,6 +161,7 @@ impl RecordCheck<'_> {
             Termination::Aborted(_)
             | Termination::Standstill { .. }
             | Termination::Annulled(_)
+            | Termination::Interrupted(_)
             | Termination::Adjudicated
             | Termination::Unknown => {
                 self.wrong(format!("{id} is recorded as over, and has no end: {}", game.details));
@@ -200,7 +201,7 @@ impl RecordCheck<'_> {
                 odd.number, odd.due, odd.told
             ));
         }
-        let recorded = game.ending();
+        let recorded = game.kept_ending();
         let words = format!("is recorded as {}", in_words(&recorded));
         let by_evaluations = matches!(
             game.reason,

@@ -44,7 +44,7 @@ impl RecordCheck<'_> {
     pub(super) fn fix(&mut self, fix: &Fix) {
         let entry = &fix.entry;
         if let Some(why) = fix::refusal(self.config, self.ledger, entry) {
-            self.wrong(format!("{entry} could not be fixed (rule 6.3): {why}"));
+            self.wrong(format!("{entry} could not be fixed (rule 6.3 of the 4k rules): {why}"));
         }
         let crashes = self.ledger.crashes().get(entry.as_str()).copied().unwrap_or(0);
         if crashes != fix.crashes {

@@ -63,6 +63,8 @@ pub enum Termination {
     },
     /// Struck out by the organisers, for this reason.
     Annulled(String),
+    /// Scored after an interruption by this rule of the 4k rules, on evaluations.
+    Interrupted(String),
     /// Decided by somebody else; the source does not say by which rule.
     Adjudicated,
     /// The source does not say, or in words that are not known here.
@@ -158,6 +160,7 @@ impl GameEnding {
             | Termination::WinByEval
             | Termination::Tables
             | Termination::Length
+            | Termination::Interrupted(_)
             | Termination::Adjudicated => "adjudication",
             Termination::Annulled(_) => "annulled",
             Termination::Aborted(_) | Termination::Standstill { .. } => "unterminated",
@@ -199,6 +202,13 @@ impl GameEnding {
             Termination::Standstill { lasted } => {
                 format!("Unfinished: the referee did not run for {:.1} s", lasted.as_secs_f64())
             }
+            Termination::Interrupted(rule) => {
+                let what = match self.loser() {
+                    None => "a draw".to_owned(),
+                    Some(_) => format!("{winner} wins"),
+                };
+                format!("Interrupted: {what} by rule {rule} of the 4k rules")
+            }
             Termination::Adjudicated => "Adjudicated".into(),
             Termination::Unknown => String::new(),
         }
@@ -235,6 +245,21 @@ mod tests {
             assert_eq!(ending.termination(), Some(word));
             assert_eq!(ending.details(), details);
             assert_eq!(ending.loser(), Some(Color::Black));
+        }
+    }
+
+    #[test]
+    fn an_interruption_has_words_of_its_own() {
+        let by = |rule: &str| Termination::Interrupted(rule.to_owned());
+        for (ending, details) in [
+            (GameEnding::draw(by("6.1.3")), "Interrupted: a draw by rule 6.1.3 of the 4k rules"),
+            (
+                GameEnding::win(Color::Black, by("6.1.2")),
+                "Interrupted: Black wins by rule 6.1.2 of the 4k rules",
+            ),
+        ] {
+            assert_eq!(ending.termination(), Some("adjudication"));
+            assert_eq!(ending.details(), details);
         }
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::stage::StagePhase;
 use super::{Site, path};
 use crate::event::broadcast::{BroadcastGame, GameState, ShownMove, progress, timetable};
+use crate::event::journal::record::GameFinished;
 use crate::event::ratings::EventRatings;
 use crate::model::text::harmless;
 use crate::view::{event_ratings, standings};
@@ -102,7 +103,7 @@ impl Site<'_> {
                 "black": slot.black,
                 "file": game.map(|_| format!("{}.json", path(slot.key))),
                 "result": finished.map(|finished| &finished.result),
-                "details": finished.map(|finished| &finished.details),
+                "details": finished.map(GameFinished::told_details),
                 "expected": expected,
                 "expected-after": after,
             })

@@ -206,7 +206,7 @@ fn incidents(site: &Site<'_>) -> Markup {
                     li { (word(&withdrawn.in_words())) ", " (stamp(&withdrawn.at)) }
                 }
                 @for fix in &ledger.fixes {
-                    li { (name(&fix.entry)) " was mended (rule 6.3): " (word(&fix.reason)) ", " (stamp(&fix.at)) }
+                    li { (name(&fix.entry)) " was mended (rule 6.3 of the 4k rules): " (word(&fix.reason)) ", " (stamp(&fix.at)) }
                 }
                 @for update in &ledger.updates {
                     li { (name(&update.entry)) " was updated, " (stamp(&update.at)) }

@@ -184,7 +184,7 @@ fn decision(game: &BroadcastGame) -> &'static str {
         }
         (Some(_), _) => "annulled",
         (None, None) => "-",
-        (None, Some(_)) => "loss (rule 6.2)",
+        (None, Some(_)) => "loss",
     }
 }
 

@@ -2,6 +2,7 @@
 //! one crashes too often.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use super::instants::{engine, event, event_of, event_with, order, stage};
 use super::table::Event;
@@ -14,6 +15,13 @@ fn cut_before(event: &Event, whole: &str, is_such: impl Fn(&str) -> bool) {
     let lines: Vec<&str> = whole.lines().take_while(|line| !is_such(line)).collect();
     assert!(lines.len() < whole.lines().count(), "no line is such");
     event.write("event.journal", &(lines.join("\n") + "\n"));
+}
+
+/// A journal of a whole event, from before a pause for fixes on to its end.
+fn played_past_the_fixes(event: &Event, pause: &str) -> String {
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 4 && told.contains(pause), "{told}");
+    played(event)
 }
 
 fn played(event: &Event) -> String {
@@ -78,7 +86,8 @@ fn a_fix_is_taken_before_the_stage_that_it_is_for_and_within_none() {
     let engines = engines.replacen(&format!("{:?}", instant()), "\"own\"", 1);
     let event = event(&engines, "", &stages);
     fs::copy(instant(), event.path("own")).unwrap();
-    let whole = played(&event);
+    // League B begins, in which E1 does not play.
+    let whole = played_past_the_fixes(&event, "paused before Final League: E1 crashed more than");
     let before = fs::read(event.path("own")).unwrap();
     let fixed = [&before[..], &[0]].concat();
     fs::remove_file(event.path("own")).unwrap();
@@ -135,6 +144,8 @@ fn crashes_disqualify_in_round_robins_and_are_losses_elsewhere() {
         + &stage("League", "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2")
         + &stage("Final", "match = { pairs = 1 }", "");
     let event = event(&engines, "crash-limit = 2\n", &stages);
+    let (code, told) = event.ask(&["event", "run", "--quiet"]);
+    assert!(code == 4 && told.contains("paused before League: E1 crashed"), "{told}");
     let told = event.finish();
     assert!(told.contains("E2 wins"), "{told}");
     // E1 lost its match by crashes, and played the league until it had crashed twice there.
@@ -183,6 +194,71 @@ fn a_run_pauses_before_a_stage_with_updates_also_after_a_kill() {
     event.finish();
 }
 
+/// Rule 6.3 of the 4k rules: whoever runs the event hears of it while a fix is still taken, and nobody has to fix anything.
+fn a_run_pauses_once_before_a_stage_whose_engine_may_be_fixed() {
+    let engines = engine(1, &["crash@10"]).replace(&format!("{:?}", instant()), "\"own\"")
+        + &engine(2, &["illegal@20"]);
+    let of = |name| stage(name, "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2");
+    let event = event(&engines, "", &(of("League") + &of("Middle") + &of("Final")));
+    fs::copy(instant(), event.path("own")).unwrap();
+    let run = || event.ask(&["event", "run", "--quiet"]);
+    let paused = |stage: &str| {
+        let (code, told) = run();
+        let words = format!(
+            "paused before {stage}: E1 crashed more than once, yet plays in it, and may be fixed now (rule 6.3 of the 4k rules): \
+             `gate4k event fix E1 event.toml --reason …` takes the fix"
+        );
+        assert!(code == 4 && told.contains(&words), "{told}");
+    };
+    paused("Middle");
+    assert_eq!(event.records("stage-started").len(), 1);
+    let (_, status) = event.ask(&["event", "status"]);
+    let why = "paused: engines that crashed more than once may be fixed before Middle";
+    assert!(status.contains(why), "{status}");
+    // Nobody fixed it, and it crashes again.
+    paused("Final");
+    assert_eq!(event.records("stage-started").len(), 2);
+    let program = fs::read(event.path("own")).unwrap();
+    fs::write(event.path("own"), [&program[..], &[0]].concat()).unwrap();
+    let (code, told) = event.ask(&["event", "fix", "E1", "--reason", "no crash any more"]);
+    assert_eq!(code, 0, "{told}");
+    event.finish();
+    let whole = fs::read_to_string(event.path("event.journal")).unwrap();
+    // A runner was ended between the stage's end and the pause, and the engine was fixed then.
+    let lines: Vec<&str> = whole.lines().collect();
+    let last = lines.iter().rposition(|line| line.contains("\"record\":{\"paused\"")).unwrap();
+    fs::write(event.path("own"), &program).unwrap();
+    event.write("event.journal", &(lines[..last].join("\n") + "\n"));
+    fs::write(event.path("own"), [&program[..], &[0]].concat()).unwrap();
+    let (code, told) = event.ask(&["event", "fix", "E1", "--reason", "no crash any more"]);
+    assert_eq!(code, 0, "{told}");
+    event.finish();
+}
+
+/// The organisers asked for a pause to decide something before the next stage.
+fn a_pause_in_the_last_games_of_a_stage_lets_the_stage_end_and_begins_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let go = folder.path().join("go");
+    let event = super::instants::held_match(1, &go);
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    let second = text[text.find("[[stage]]").unwrap()..].replace("Match", "Again");
+    event.write("event.toml", &(text + "promote = 2\n" + &second + "promote = 1\n"));
+    let mut runner = event.start();
+    let deadline = Instant::now() + Duration::from_secs(300);
+    while event.records("game-started").len() < 2 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (code, told) = event.ask(&["event", "pause"]);
+    assert_eq!(code, 0, "{told}");
+    fs::write(&go, "").unwrap();
+    assert_eq!(runner.wait().unwrap().code(), Some(4));
+    assert_eq!(event.records("stage-finished").len(), 1);
+    assert_eq!(event.records("stage-started").len(), 1);
+    let (_, status) = event.ask(&["event", "status"]);
+    assert!(status.contains("paused: it was asked to stop"), "{status}");
+    event.finish();
+}
+
 /// A runner was ended between the last move of a game and the record of its end.
 fn a_game_that_had_ended_on_the_board_is_not_forfeited() {
     let ties = "ties = [\"wins\", \"shared\"]";
@@ -206,6 +282,8 @@ fn a_game_that_had_ended_on_the_board_is_not_forfeited() {
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_run_pauses_before_a_stage_with_updates_also_after_a_kill,
+        slow a_run_pauses_once_before_a_stage_whose_engine_may_be_fixed,
+        slow a_pause_in_the_last_games_of_a_stage_lets_the_stage_end_and_begins_no_other,
         slow a_game_that_had_ended_on_the_board_is_not_forfeited,
         slow a_game_of_a_match_is_struck_out_until_a_match_that_follows_from_it_begins,
         slow a_fix_is_taken_before_the_stage_that_it_is_for_and_within_none,

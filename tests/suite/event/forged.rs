@@ -270,6 +270,16 @@ fn a_ruling_that_ends_a_game_is_made_again() {
             ),
         ],
     );
+    // Its words are those of an adjudication in the journal, and its own wherever it is told.
+    rewrite(&event, &right);
+    let (_, pgn) = event.ask(&["event", "export", "pgn"]);
+    for tag in [
+        "[Termination \"adjudication\"]",
+        "[TerminationDetails \"Interrupted: White wins by rule 6.1.2 of the 4k rules\"]",
+    ] {
+        assert!(pgn.contains(tag), "{tag} is not in {pgn}");
+    }
+    assert!(!pgn.contains("TCEC win rule"), "{pgn}");
 }
 
 fn a_side_forfeits_only_where_it_was_to_move_and_its_move_is_not_legal() {

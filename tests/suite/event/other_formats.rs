@@ -233,6 +233,32 @@ fn a_conditional_tiebreak_is_left_out_where_no_place_is_tied() {
     next_season(&event);
 }
 
+/// The order of a journal is that of its event: by the chain of its stage, and in a bracket by its matches. Beside the journal
+/// alone lies nothing that its settings name.
+fn standings_of_a_journal_have_the_order_of_its_event() {
+    let cup =
+        "knockout = { bracket = \"equal-distance\", pairs = [1, 2], bronze = 1, early = true }";
+    let league = "ties = [\"wins-black\", \"shared\"]";
+    for (engines, text) in [
+        (8, stage("Cup", cup, "")),
+        (3, stage("League", "round-robin = { doubles = 1 }", league)),
+        (4, stage("Swiss", "swiss = { rounds = 2, pairing = \"monrad\" }", "ties = \"swiss\"")),
+    ] {
+        let event = event_of(engines, "", &text);
+        event.finish();
+        let (_, status) = event.ask(&["event", "status"]);
+        fs::create_dir(event.path("alone")).unwrap();
+        fs::copy(event.path("event.journal"), event.path("alone/x")).unwrap();
+        for journal in ["event.journal", "alone/x"] {
+            let (code, table) = event.ask(&["standings", journal]);
+            assert!(code == 0 && status.contains(table.trim_end()), "{table}\n{status}");
+        }
+        let (code, told) = event.ask(&["standings", "event.journal", "--tiebreaks", "ntcec"]);
+        let note = "ties are broken by --tiebreaks ntcec, not as in the event";
+        assert!(code == 0 && told.contains(note), "{told}");
+    }
+}
+
 /// The season after one: places of its journal begin where it left them, and the place of an engine that is not entered
 /// again is vacant, so that more are promoted (leagues, rule 1.8).
 fn next_season(event: &Event) {
@@ -319,6 +345,7 @@ pub(crate) fn tests() -> Vec<Test> {
         slow leagues_feed_a_final_league_and_a_match,
         slow divisions_with_a_conditional_tiebreak_are_played_killed_and_verified,
         slow a_conditional_tiebreak_is_left_out_where_no_place_is_tied,
+        slow standings_of_a_journal_have_the_order_of_its_event,
         slow a_match_goes_on_by_its_further_parts_while_it_is_level,
     ]
 }

@@ -172,6 +172,10 @@ fn who_crashes_too_often_is_out_and_the_rest_play_on() {
     let event = crashing(&["crash@10", "illegal@20", "illegal@16", "illegal@12"], 3);
     let told = event.finish();
     assert!(told.contains("Other is over: E2 wins\n"), "{told}");
+    // It is told when it happens.
+    let out = "E1 is disqualified after 3 crashes: all its games are annulled\n";
+    let (before, _) = told.split_once("League is over").unwrap();
+    assert_eq!(before.matches(out).count(), 1, "{told}");
     assert_eq!(order(&event, 0), ["E2", "E3", "E4", "E1"]);
     let (code, status) = event.ask(&["event", "status"]);
     assert!(code == 0 && status.contains("crashed: E1, 3"), "{status}");
@@ -235,11 +239,12 @@ fn a_crash_is_told_with_its_game_and_a_fix_only_before_a_later_stage() {
     let engines = engine(1, &["crash@10"]) + &engine(2, &["illegal@20"]);
     let of = |name| stage(name, "round-robin = { doubles = 1 }", "ties = \"s17\"\npromote = 2");
     let event = event(&engines, "", &(of("League") + &of("Final")));
-    let (code, told) = event.ask(&["event", "run", "--quiet", "--events", "events"]);
-    assert_eq!(code, 0, "{told}");
+    let run = || event.ask(&["event", "run", "--quiet", "--events", "events"]);
     let fix = "E1 crashed more than once, yet promotes";
-    let (before, after) = told.split_once("Final begins").unwrap();
-    assert!(before.contains(fix) && !after.contains(fix), "{told}");
+    let (code, told) = run();
+    assert!(code == 4 && told.contains(fix), "{told}");
+    let (code, told) = run();
+    assert!(code == 0 && told.contains("Final begins") && !told.contains(fix), "{told}");
     let events = fs::read_to_string(event.path("events")).unwrap();
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let killed = events.filter(|one| one["event"] == "engine-killed" && one.get("game").is_some());

@@ -80,6 +80,19 @@ fn a_game_that_is_broken_off_by_a_withdrawal_is_exported_without_a_result() {
     is_exported(&event, &format!("{white} is withdrawn: its author asked"));
 }
 
+fn an_annulled_game_is_not_passed_over_in_the_standings_of_a_journal() {
+    let doubles = "double-round-robins = 1";
+    let event = event_of(3, "", &stage("League", doubles, "tie-breaks = \"4k\""));
+    event.finish();
+    assert_eq!(event.ask(&["event", "annul", "1.1", "--reason", "x"]).0, 0);
+    for more in [&[][..], &["--tiebreaks", "s17"]] {
+        let (code, table) = event.ask(&[&["standings", "event.journal"], more].concat());
+        let headline = "5 games, 1 double round robin in Berger order";
+        assert!(code == 0 && table.contains(headline), "{table}");
+        assert!(!table.contains("passed over"), "{table}");
+    }
+}
+
 /// E1 crashes in both games. One is annulled, the other one played again, in which it crashes anew.
 fn a_crash_in_a_game_that_was_struck_out_is_marked_and_keeps_its_folder() {
     let engines = engine(1, &["crash@20"]) + &engine(2, &["illegal@40"]);
@@ -126,6 +139,7 @@ pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow a_game_that_is_annulled_under_way_is_exported_without_a_result,
         slow a_game_that_is_broken_off_by_a_withdrawal_is_exported_without_a_result,
+        slow an_annulled_game_is_not_passed_over_in_the_standings_of_a_journal,
         slow a_crash_in_a_game_that_was_struck_out_is_marked_and_keeps_its_folder,
     ]
 }

@@ -147,7 +147,7 @@ fn the_crashes_are_told_with_what_was_decided_on_their_games() {
             "Decision": decision, "Action": "-", "Result": result, "Log": "-",
         })
     };
-    let loss = "loss (rule 6.2)";
+    let loss = "loss";
     assert_eq!(
         read(&event, "crash.json"),
         json!([crash(1, "E1", "E2", loss, "0-1"), crash(2, "E2", "E1", loss, "1-0")])
