@@ -352,6 +352,12 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
                 format!("do without {name}, or carry it inside the file (within its 4096 bytes)"),
             ));
         }
+        if let Some(open) = refused_access::refused_read(run) {
+            return Some((
+                format!("after {} was refused to read {}", runs::lineage(run, open.by), open.path),
+                format!("do without {}: an entry gets no files of the host's own there", open.path),
+            ));
+        }
         // A call that no rule forbids is told as such, beside all causes.
         let others = run.denials.iter().filter(|denial| !excuse::may_excuse(run, denial));
         let mut calls = others.map(|denial| &denial.what);
