@@ -285,6 +285,7 @@ pub(crate) mod tests {
             lasted: None,
             exit: Some(ExitHow::Status(0)),
             product: None,
+            lacks: None,
         }
     }
 

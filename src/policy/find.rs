@@ -9,6 +9,11 @@ use super::places::{Expander, children};
 /// Where an ordinary system keeps commands, in the order in which PATH has them.
 pub(crate) const SYSTEM_PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
+/// True for a directory in which an event's machine may have programs.
+pub(crate) fn is_systems(directory: &str) -> bool {
+    SYSTEM_PATH.contains(&directory) || directory.starts_with("/opt/")
+}
+
 /// A name and the real file behind it.
 #[derive(Debug)]
 pub(super) struct FoundProgram {

@@ -168,6 +168,7 @@ impl<'a> DescribedPrograms<'a> {
             product: raw
                 .product
                 .and_then(|inode| sums.of(inode, raw.file.as_ref().map(HeldFile::file))),
+            lacks: raw.lacks.map(|path| escape(path.as_os_str().as_encoded_bytes(), 300)),
         };
         (exec, serves_library)
     }

@@ -340,6 +340,13 @@ impl Reading<'_> {
                             "the kernel sees no shebang below the first line",
                             "begin the file with #!",
                         );
+                    } else if bytes.starts_with(b"#if 0") {
+                        // A compiler that is given the file itself takes no `#!`.
+                        self.remarks.advice(
+                            "the kernel does not start it; which shell does is up to the caller",
+                            "begin the file with #!/bin/sh, and give the compiler what stands below that line (`tail -n+2 \"$0\"|cc -xc -` in \
+                             place of `cc -xc \"$0\"`); or leave it so, and try it where /bin/sh is dash and where it is bash",
+                        );
                     } else {
                         self.remarks.advice(
                             "the kernel does not start it; which shell does is up to the caller",

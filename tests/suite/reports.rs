@@ -65,6 +65,7 @@ fn exec(name: &str, class: ProgramClass, at: u64, lasted: Option<u64>, by: Optio
         lasted: lasted.map(ms),
         exit: lasted.map(|_| ExitHow::Status(0)),
         product: None,
+        lacks: None,
     }
 }
 

@@ -420,6 +420,15 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_host_that_it_was_refused_to_read_is_told() {
+        let run = testing::run(Purpose::Main).died(ExitHow::Status(1));
+        let finding = of(run.opened("/etc/hostname", true));
+        assert_eq!(finding.status, Status::Fail);
+        assert!(finding.summary.ends_with("was refused to read /etc/hostname"), "{finding:?}");
+        assert!(finding.help.starts_with("do without /etc/hostname"), "{}", finding.help);
+    }
+
+    #[test]
     fn a_refused_call_is_told_once_where_nothing_else_explains_the_end() {
         let mut run = testing::run(Purpose::Main).died(ExitHow::Status(1));
         run.denials.push(Denial {

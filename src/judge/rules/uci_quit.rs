@@ -2,6 +2,8 @@
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, one_answer, runs, wording};
+use nix::sys::signal::Signal;
+
 use crate::model::evidence::{Answer, Ask, Evidence, Exec, ExitHow, ProgramClass, Question, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, Status};
@@ -98,6 +100,14 @@ fn waiting_stub(run: &Run) -> Option<String> {
     Some(wording::shorten(&sleep.argv.join(" "), 40))
 }
 
+/// The name of a signal by which processes ask each other to end (`kill 0` in a stub): none of a crash.
+fn asked_to_end(exit: ExitHow) -> Option<&'static str> {
+    let ExitHow::Signal(number) = exit else { return None };
+    let signal = Signal::try_from(number).ok()?;
+    let asks = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGPIPE, Signal::SIGTERM];
+    asks.contains(&signal).then(|| signal.as_str())
+}
+
 /// A remark for the author of an engine that obeys.
 fn remarks(evidence: &Evidence, alive: &[&(&Run, usize, &Ask)]) -> Vec<(String, &'static str)> {
     let mut remarks = Vec::new();
@@ -105,10 +115,16 @@ fn remarks(evidence: &Evidence, alive: &[&(&Run, usize, &Ask)]) -> Vec<(String, 
         Some(exit @ ExitHow::Signal(_)) => Some(exit),
         _ => None,
     }) {
-        remarks.push((
-            format!("it ends by a crash ({signal})"),
-            "optional: leave by exit rather than by a crash",
-        ));
+        remarks.push(match asked_to_end(signal) {
+            Some(name) => (
+                format!("it is ended by {name}"),
+                "optional: leave by exit rather than by a signal",
+            ),
+            None => (
+                format!("it ends by a crash ({signal})"),
+                "optional: leave by exit rather than by a crash",
+            ),
+        });
     }
     if evidence.capabilities.end_of_input == Some(false) {
         remarks.push((
@@ -144,6 +160,17 @@ mod tests {
     use crate::judge::support::testing;
     use crate::judge::support::testing::ms;
     use crate::model::evidence::{EndHow, Purpose, RunEnding};
+
+    #[test]
+    fn a_signal_that_asks_to_end_is_no_crash() {
+        let told = |signal: i32| {
+            let mut run = testing::run(Purpose::Main);
+            run.ending.exit = Some(ExitHow::Signal(signal));
+            judge(&testing::evidence_of([run])).summary
+        };
+        assert!(told(15).ends_with("it is ended by SIGTERM"), "{}", told(15));
+        assert!(told(11).ends_with("it ends by a crash (killed by SIGSEGV)"), "{}", told(11));
+    }
 
     fn deaf() -> Run {
         let mut run = testing::run(Purpose::Main);

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::model::command_words::base_name;
 use crate::model::evidence::ProgramClass;
 use crate::policy::allowlist::AcceleratorPart;
+use crate::policy::find::is_systems;
 use crate::policy::toolchain::{HostProgram, Toolchain};
 use crate::policy::{decide, libraries, pattern};
 
@@ -34,6 +35,11 @@ pub trait Allowed {
     /// True for a name that is a version of an allowed compiler or interpreter (`python3.12`), which another host may have. Of the
     /// plain tools none is: `tail-5` is a slip.
     fn is_version(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// True for the path of an interpreter or a loader that an event's machine may have where this host does not.
+    fn may_be_elsewhere(&self, _path: &str) -> bool {
         false
     }
 
@@ -77,6 +83,13 @@ impl Allowed for Toolchain {
         // Compilers and interpreters are those that read files of their own.
         let command = self.list().command_or_version(name);
         command.is_some_and(|command| *command.name != *name && !command.reads.is_empty())
+    }
+
+    fn may_be_elsewhere(&self, path: &str) -> bool {
+        let directory = path.rsplit_once('/').map(|(directory, _)| directory);
+        let is_command = self.list().command_or_version(base_name(path)).is_some();
+        is_command && directory.is_some_and(is_systems)
+            || path.starts_with('/') && libraries::judge(self.list(), path).is_allowed()
     }
 
     fn library(&self, name_or_path: &str) -> LibraryWord {
@@ -133,6 +146,18 @@ mod tests {
     use crate::policy::allowlist::Allowlist;
     use crate::policy::decide::Strictness;
     use std::sync::Arc;
+
+    #[test]
+    fn an_interpreter_that_another_host_may_have_is_an_allowed_one_at_a_place_of_systems() {
+        let list = Arc::new(Allowlist::built_in().clone());
+        let tools = Toolchain::discover(list, Strictness::Tolerant);
+        for path in ["/lib/ld-musl-x86_64.so.1", "/usr/bin/python3.99", "/usr/local/bin/pypy3"] {
+            assert!(tools.may_be_elsewhere(path), "{path}");
+        }
+        for path in ["/bin/ksh", "/tmp/ld.so", "/tmp/python3", "/usr/bin/python3\\r", "python3"] {
+            assert!(!tools.may_be_elsewhere(path), "{path}");
+        }
+    }
 
     #[test]
     fn a_character_set_of_the_c_library_is_no_strange_library() {

@@ -71,6 +71,21 @@ pub(crate) fn missing_by_complainer(stderr: &[String]) -> Vec<(String, Complaine
     names
 }
 
+/// The library, and its version, that the loader found too old for a program.
+pub(crate) fn missing_version(stderr: &[String]) -> Option<(&str, &str)> {
+    stderr.iter().find_map(|line| {
+        let (before, rest) = line.split_once(": version `")?;
+        let (version, _) = rest.split_once("' not found (required by ")?;
+        let library = before.rsplit([' ', '/']).next()?;
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.len() <= 80
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-+".contains(c))
+        };
+        (is_name(library) && is_name(version)).then_some((library, version))
+    })
+}
+
 /// The libraries of rule 7.6 whose headers are no compiler's own, by what their headers' names begin with.
 const HEADERS: [(&str, &str); 9] = [
     ("CL/", "libOpenCL.so"),

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::judge::support::allowed::{Allowed, LibraryWord};
 use crate::judge::support::complaints::{self, Complainer};
 use crate::judge::support::excuse::{Excuse, gaps, refusal};
-use crate::judge::support::wording;
+use crate::judge::support::{runs, wording};
 use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Exec, ExecOutcome, ExitHow, FileAccess, FileOpen, HostFacts, ProgramClass, Purpose, Run,
@@ -48,6 +48,37 @@ fn missing_version(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
         ),
         format!("name it without its version, or install {name} and check again"),
         json!({"missing_command": name}),
+    ))
+}
+
+/// What the run unpacked names an interpreter or a loader that this host lacks, and another one may have.
+fn missing_reader(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
+    let (_, path) = runs::lacks_reader(run).filter(|(_, path)| policy.may_be_elsewhere(path))?;
+    let name = base_name(path);
+    Some(Excuse::of_host(
+        "another host may have that",
+        if name.contains(".so") {
+            "check it where that loader is installed, or link it statically".to_owned()
+        } else {
+            format!(
+                "install {name} at that path and check again, or name an interpreter that this host has, without its version"
+            )
+        },
+        json!({"missing_interpreter": path}),
+    ))
+}
+
+/// The run was linked with a newer version of an allowed library than this host has.
+fn older_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
+    let (name, version) = complaints::missing_version(&run.stderr_tail)?;
+    // The loader opens the library before it complains; of other starts, files are not recorded.
+    let opened = |open: &FileOpen| !open.own && base_name(&open.path) == name;
+    let is_borne_out = run.purpose != Purpose::Main || run.opens.iter().any(opened);
+    let is_allowed = matches!(policy.library(name), LibraryWord::Allowed(_));
+    (is_allowed && is_borne_out).then(|| Excuse::of_host(
+        format!("it needs {version} of {name}, which is allowed and older on this host"),
+        format!("judge it on a host whose {name} is as new as that of the event's machine, or link it on an older system"),
+        json!({"missing_version": version, "library": name}),
     ))
 }
 
@@ -202,7 +233,9 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
     refusal(run, host)
         .or_else(|| missing_command(run, host))
         .or_else(|| missing_version(run, policy))
+        .or_else(|| missing_reader(run, policy))
         .or_else(|| missing_library(run, policy))
+        .or_else(|| older_library(run, policy))
         .or_else(|| missing_part_of_python(run))
         .or_else(|| no_accelerator(run, host, policy))
         .or_else(|| lacking_processor(run))
@@ -398,6 +431,41 @@ mod tests {
         });
         assert!(missing_command(&run, &host).is_some());
         assert!(missing_command(&testing::run(Purpose::Main), &host).is_none());
+    }
+
+    #[test]
+    fn an_interpreter_of_what_it_unpacked_that_is_missing_excuses_where_it_is_allowed() {
+        let finding = |lacks: &str| {
+            let mut run = testing::run(Purpose::Main).not_up().started(
+                Some(0),
+                "tmp.a",
+                ProgramClass::OwnProduct,
+            );
+            run.execs[1].outcome = ExecOutcome::NotFound;
+            run.execs[1].lacks = Some(lacks.into());
+            excused(
+                Finding::fail(RuleId::Startup, "ended"),
+                missing_reader(&run, &testing::TestList),
+            )
+        };
+        for lacks in ["/lib/ld-musl-x86_64.so.1", "/usr/bin/python3.13"] {
+            assert_eq!(finding(lacks).status, Status::Undecided, "{lacks}");
+        }
+        assert_eq!(finding("/bin/ksh").status, Status::Fail);
+    }
+
+    #[test]
+    fn an_allowed_library_that_is_older_here_excuses() {
+        let said = "/tmp/x: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.43' not found (required by /tmp/x)";
+        let run = testing::run(Purpose::Main).stderr(said);
+        assert!(older_library(&run, &testing::TestList).is_none(), "words alone");
+        let run = run.opened("/usr/lib/x86_64-linux-gnu/libc.so.6", false);
+        let why = older_library(&run, &testing::TestList).unwrap().why;
+        assert!(why.starts_with("it needs GLIBC_2.43 of libc.so.6,"), "{why}");
+        let other = testing::run(Purpose::Main)
+            .stderr("/tmp/x: /usr/lib/libchess.so.1: version `C_2' not found (required by /tmp/x)")
+            .opened("/usr/lib/libchess.so.1", false);
+        assert!(older_library(&other, &testing::TestList).is_none());
     }
 
     #[test]

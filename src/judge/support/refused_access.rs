@@ -44,6 +44,11 @@ pub(crate) fn refused_write(run: &Run) -> Option<&FileOpen> {
     run.opens.iter().find(|open| open.access == FileAccess::Write && is_told(run, open))
 }
 
+/// The last file of the host that a run was refused to read: that it ended at.
+pub(crate) fn refused_read(run: &Run) -> Option<&FileOpen> {
+    run.opens.iter().rfind(|open| open.access == FileAccess::Read && is_told(run, open))
+}
+
 /// True for the entry's own file, which lies at another place in each run.
 fn is_entry(run: &Run, open: &FileOpen) -> bool {
     run.execs.first().is_some_and(|entry| entry.asked == open.path)

@@ -240,6 +240,11 @@ fn title(exec: &Exec) -> &str {
     if exec.class == ProgramClass::Entry { "entry" } else { &exec.name }
 }
 
+/// A file of the entry's own that did not start, with the interpreter or loader that it names and that is not there.
+pub(crate) fn lacks_reader(run: &Run) -> Option<(&Exec, &str)> {
+    run.execs.iter().find_map(|exec| Some((exec, exec.lacks.as_deref()?)))
+}
+
 /// The names of shells.
 const SHELLS: [&str; 3] = ["sh", "bash", "dash"];
 

@@ -307,6 +307,14 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
     if let Some((word, sign)) = typographic_word(run) {
         return Some((format!("where `{word}` has {} in it", sign.shown()), sign.help()));
     }
+    if let Some((exec, lacks)) = runs::lacks_reader(run) {
+        return Some((
+            format!("after {} could not start {}: {lacks}, which that names, is not here", runs::lineage(run, exec.by), exec.asked),
+            "let what you unpack name an interpreter of rule 7.5 by its full path, such as `#!/usr/bin/python3`; an ELF is linked with \
+             the system's loader, or statically"
+                .to_owned(),
+        ));
+    }
     let modules = complaints::missing_modules(&run.stderr_tail);
     let refused = refused_access::refused_write(run);
     // The tool that wanted to write there has failed for it.
@@ -342,6 +350,12 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
             return Some((
                 format!("after it had wanted {name} in vain"),
                 format!("do without {name}, or carry it inside the file (within its 4096 bytes)"),
+            ));
+        }
+        if let Some(open) = refused_access::refused_read(run) {
+            return Some((
+                format!("after {} was refused to read {}", runs::lineage(run, open.by), open.path),
+                format!("do without {}: an entry gets no files of the host's own there", open.path),
             ));
         }
         // A call that no rule forbids is told as such, beside all causes.

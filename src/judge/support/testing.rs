@@ -74,6 +74,7 @@ pub(crate) fn exec(by: Option<usize>, name: &str, class: ProgramClass) -> Exec {
         lasted: Some(ms(20)),
         exit: Some(ExitHow::Status(0)),
         product: None,
+        lacks: None,
     }
 }
 
@@ -297,6 +298,10 @@ impl Allowed for TestList {
 
     fn is_version(&self, name: &str) -> bool {
         name.starts_with("python3.")
+    }
+
+    fn may_be_elsewhere(&self, path: &str) -> bool {
+        path.starts_with("/usr/bin/python3") || path.starts_with("/lib/ld-")
     }
 
     fn accelerator_part(&self, library: &str) -> Option<AcceleratorPart> {

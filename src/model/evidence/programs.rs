@@ -102,6 +102,9 @@ pub struct Exec {
     pub exit: Option<ExitHow>,
     /// For own products: size and SHA-256 of what ran.
     pub product: Option<Product>,
+    /// Of a file of the entry's own that did not start for it: the interpreter or loader that it names and that was not found, escaped.
+    #[serde(skip)]
+    pub lacks: Option<String>,
 }
 
 /// A program that the entry made itself.

@@ -1,9 +1,12 @@
-//! The memory that an executable wants before its first instruction, by its program headers.
+//! The memory that an executable wants before its first instruction, and the loader that it names, by its program headers.
 
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
-use object::elf::{FileHeader32, FileHeader64, PT_LOAD};
+use object::elf::{FileHeader32, FileHeader64, PT_INTERP, PT_LOAD};
 use object::pod::slice_from_bytes;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, FileKind};
@@ -21,6 +24,36 @@ pub(in crate::sandbox) fn wanted(program: &FoundFile) -> Option<Bytes> {
     of_file(&program.open()?)
 }
 
+/// The loader that an ELF file names (PT_INTERP).
+pub(in crate::sandbox) fn loader(program: &FoundFile) -> Option<PathBuf> {
+    loader_of(&program.open()?)
+}
+
+fn loader_of(file: &File) -> Option<PathBuf> {
+    let mut head = [0; size_of::<FileHeader64<Endianness>>()];
+    file.read_exact_at(&mut head, 0).ok()?;
+    match FileKind::parse(&head[..]).ok()? {
+        FileKind::Elf64 => named::<FileHeader64<Endianness>>(&head, file),
+        FileKind::Elf32 => named::<FileHeader32<Endianness>>(&head, file),
+        _ => None,
+    }
+}
+
+fn named<E: FileHeader<Endian = Endianness>>(head: &[u8], file: &File) -> Option<PathBuf> {
+    /// The longest path that the kernel takes, with its end.
+    const MOST: usize = 4096;
+    let endian = E::parse(head).ok()?.endian().ok()?;
+    let (at, size): (u64, u64) = segments::<E, _>(head, file, |all| {
+        let segment = all.iter().find(|segment| segment.p_type(endian) == PT_INTERP)?;
+        Some((segment.p_offset(endian).into(), segment.p_filesz(endian).into()))
+    })??;
+    let size = usize::try_from(size).ok().filter(|size| *size <= MOST)?;
+    let mut path = vec![0; size];
+    file.read_exact_at(&mut path, at).ok()?;
+    let path = path.split(|byte| *byte == 0).next().filter(|path| !path.is_empty())?;
+    Some(PathBuf::from(OsStr::from_bytes(path)))
+}
+
 fn of_file(file: &File) -> Option<Bytes> {
     let mut head = [0; size_of::<FileHeader64<Endianness>>()];
     file.read_exact_at(&mut head, 0).ok()?;
@@ -32,6 +65,20 @@ fn of_file(file: &File) -> Option<Bytes> {
 }
 
 fn loaded<E: FileHeader<Endian = Endianness>>(head: &[u8], file: &File) -> Option<Bytes> {
+    let endian = E::parse(head).ok()?.endian().ok()?;
+    segments::<E, _>(head, file, |all| {
+        let loaded = all.iter().filter(|segment| segment.p_type(endian) == PT_LOAD);
+        let sizes = loaded.map(|segment| -> u64 { segment.p_memsz(endian).into() });
+        Bytes(sizes.fold(0, u64::saturating_add))
+    })
+}
+
+/// What a reader makes of the program headers.
+fn segments<E: FileHeader<Endian = Endianness>, T>(
+    head: &[u8],
+    file: &File,
+    read: impl Fn(&[E::ProgramHeader]) -> T,
+) -> Option<T> {
     let header = E::parse(head).ok()?;
     let endian = header.endian().ok()?;
     let each = size_of::<E::ProgramHeader>();
@@ -43,9 +90,7 @@ fn loaded<E: FileHeader<Endian = Endianness>>(head: &[u8], file: &File) -> Optio
     let mut headers = vec![0; size];
     file.read_exact_at(&mut headers, header.e_phoff(endian).into()).ok()?;
     let (segments, _) = slice_from_bytes::<E::ProgramHeader>(&headers, count).ok()?;
-    let loaded = segments.iter().filter(|segment| segment.p_type(endian) == PT_LOAD);
-    let sizes = loaded.map(|segment| -> u64 { segment.p_memsz(endian).into() });
-    Some(Bytes(sizes.fold(0, u64::saturating_add)))
+    Some(read(segments))
 }
 
 #[cfg(test)]

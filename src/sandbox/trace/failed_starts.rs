@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::model::evidence::{ExecOutcome, FileAccess, Opener};
 use crate::sandbox::failure;
 use crate::sandbox::inspect::files::FoundFile;
+use crate::sandbox::inspect::image;
 use crate::sandbox::plan::{SeenProgram, is_shared_object};
 use crate::sandbox::trace::calls::{AskedFile, PendingOpen, is_library, is_of_the_host};
 use crate::sandbox::trace::programs::escaped;
@@ -56,6 +57,16 @@ impl Tracer<'_> {
         (asked, found)
     }
 
+    /// The interpreter or loader that a file of the entry's own names, and that is not there.
+    fn lacks(&self, thread: i32, asked: &Path) -> Option<PathBuf> {
+        let (named, found) = self.program_at(thread, asked.to_owned());
+        let Some(found) = found else {
+            return (named != asked).then_some(named);
+        };
+        let loader = self.files.made(&found).then(|| image::loader(&found)).flatten()?;
+        self.files.find(thread, &loader).is_none().then_some(loader)
+    }
+
     /// The program of the host that a start begins to ask for, where its path does not say it.
     pub(in crate::sandbox::trace) fn asks_for(
         &self,
@@ -95,6 +106,8 @@ impl Tracer<'_> {
             other => ExecOutcome::Failed(other),
         };
         self.path_answer(by, &asked, outcome != ExecOutcome::NotFound);
+        let lacks =
+            (outcome == ExecOutcome::NotFound).then(|| self.lacks(thread, &asked)).flatten();
         let (asked, found) = if outcome == ExecOutcome::NotFound {
             let found = self.files.find(thread, &asked);
             (asked, found)
@@ -124,7 +137,8 @@ impl Tracer<'_> {
                 own_reader: false,
                 starter_libraries: starter_libraries.clone(),
             };
-            self.failed_start(process, parent, by, seen, outcome);
+            let lacks = lacks.clone().filter(|_| seen.own);
+            self.failed_start(process, parent, by, seen, outcome, lacks);
         }
     }
 
@@ -135,6 +149,7 @@ impl Tracer<'_> {
         by: Option<usize>,
         seen: SeenProgram,
         outcome: ExecOutcome,
+        lacks: Option<PathBuf>,
     ) {
         if self.again(&seen, by, outcome, false).is_some() {
             return;
@@ -152,6 +167,7 @@ impl Tracer<'_> {
             file: None,
             product: None,
             own_code: false,
+            lacks,
         });
     }
 

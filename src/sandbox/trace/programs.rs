@@ -179,6 +179,7 @@ impl Tracer<'_> {
             file: None,
             product: None,
             own_code,
+            lacks: None,
         };
         for seen in loaders {
             if self.again(&seen, by, ExecOutcome::Ran, own_code).is_none() {
@@ -440,6 +441,7 @@ mod tests {
             file: None,
             product: None,
             own_code,
+            lacks: None,
         });
         tracer.raw.execs.len() - 1
     }

@@ -108,6 +108,8 @@ pub(in crate::sandbox) struct RawExec {
     pub(in crate::sandbox) product: Option<(u64, u64)>,
     /// True if the program that asked for it had code of the entry's own in its memory, or if it followed rules of the entry's own (`make`).
     pub(in crate::sandbox) own_code: bool,
+    /// The interpreter or loader that a file of the entry's own names and that was not found, where that is why it did not start.
+    pub(in crate::sandbox) lacks: Option<PathBuf>,
 }
 
 /// One opening, deduplicated.

@@ -6,7 +6,7 @@ use crate::model::command_words::base_name;
 use crate::model::next_step::ENTRY;
 use crate::model::text::escape;
 use crate::model::typographic::Typographic;
-use crate::policy::find::SYSTEM_PATH;
+use crate::policy::find::is_systems;
 use crate::submission::shebang::Shebang;
 use crate::submission::stub;
 
@@ -87,8 +87,6 @@ impl Reading<'_> {
     fn absent(&mut self, what: &str, path: &str) {
         let base = base_name(path);
         let directory = path.rsplit_once('/').map(|(directory, _)| directory);
-        let is_systems =
-            |directory: &str| SYSTEM_PATH.contains(&directory) || directory.starts_with("/opt/");
         match self.list.command_or_version(base) {
             Some(command) if !directory.is_none_or(is_systems) => self.remarks.fail(
                 format!("{what} is not on this host, and is no place where the event's machine has programs"),

@@ -285,6 +285,13 @@ fn a_shebang_behind_a_byte_order_mark_is_told_so() {
 }
 
 #[test]
+fn a_script_that_is_a_source_as_well_is_told_to_give_the_compiler_the_rest() {
+    let (_, finding) = judged(b"#if 0\ncc -xc -o$T \"$0\";exec $T\n#endif\nint main(){}\n");
+    assert_eq!(finding.status, Status::Advice);
+    assert!(finding.help.contains("tail -n+2 \"$0\"|cc -xc -"), "{}", finding.help);
+}
+
+#[test]
 fn nobody_is_told_to_link_a_core_dump() {
     let mut core = tiny(62);
     core[16] = 4;
