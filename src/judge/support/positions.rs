@@ -91,6 +91,11 @@ const POSITIONS: &[Listed] = &[
     ("castling-long-over-a-knight-black", "d2d4 d7d5 c1f4 c8f5 d1d3 d8d6 h2h3"),
     ("castling-past-a-pawn-white", "g1f3 h7h5 e2e4 h5h4 f1c4 h4h3 a2a3 h3g2"),
     ("castling-past-a-pawn-black", "a2a3 g8f6 h2h4 e7e5 h4h5 f8c5 h5h6 a7a6 h6g7"),
+    // A man of the other side in the way, where castling would take it.
+    ("castling-onto-a-bishop-white", "f2f4 e7e6 g2g3 f8c5 f1g2 a7a6 g1f3 c5g1"),
+    ("castling-onto-a-bishop-black", "f2f4 f7f5 e2e4 f5e4 b1c3 g7g6 f1c4 f8g7 g1h3 g8f6 c4g8"),
+    ("castling-long-onto-a-knight-white", "c2c4 b8a6 d1b3 a6c5 b1c3 c5b3 h2h3 b3c1"),
+    ("castling-long-onto-a-knight-black", "b1a3 c7c5 a3c4 d8b6 c4b6 b8c6 b6c8"),
     ("kings-face-to-face", "f2f4 f7f5 e1f2 e8f7 f2g3 f7g6 g3h4"),
     // En passant.
     ("en-passant-white", "e2e4 a7a6 e4e5 d7d5"),
@@ -99,6 +104,11 @@ const POSITIONS: &[Listed] = &[
     (
         "en-passant-answers-check",
         "h2h3 f7f6 a2a4 a7a5 c2c4 e8f7 d2d3 f6f5 f2f3 f5f4 b2b3 f7f6 e1f2 f6f5 b1c3 e7e6 e2e4",
+    ),
+    ("en-passant-no-answer-white", "e2e4 a7a6 e4e5 a6a5 f2f3 a5a4 e1f2 a4a3 f2g3 h7h6 g3h3 d7d5"),
+    (
+        "en-passant-no-answer-black",
+        "a2a3 e7e5 a3a4 e5e4 a4a5 f7f6 a5a6 e8f7 h2h3 f7g6 b2b3 g6h6 d2d4",
     ),
     ("en-passant-a-move-too-late", "e2e4 a7a6 e4e5 d7d5 h2h3 h7h6"),
     ("en-passant-after-a-single-step", "e2e4 d7d6 a2a3 a7a6 e4e5 d6d5"),
@@ -132,6 +142,13 @@ const POSITIONS: &[Listed] = &[
     ("after-en-passant-black", "e2e4 f7f6 e4e5 e8f7 f1c4 d7d5 e5d6"),
     ("after-promotion-to-knight-white", "a2a3 f7f5 g2g4 f5g4 f2f3 g4g3 f3f4 g3g2 e1f2 g2h1n"),
     ("after-promotion-to-knight-black", "f2f4 g7g5 f4g5 f7f6 g5g6 f6f5 g6g7 e8f7 g7h8n"),
+    // Castled in the list: a rook that is left in the corner could take a queen.
+    ("rook-gone-from-a1", "d2d4 c7c6 c1f4 h7h6 d1d3 h6h5 b1d2 h5h4 a2a4 d8a5 e1c1 a5a4"),
+    (
+        "rook-gone-from-a8",
+        "c2c4 g7g6 h2h4 b8a6 f2f3 d7d6 g2g3 c8h3 d1a4 d8d7 f1h3 e8c8 a4a6 h7h5 a6a7",
+    ),
+    ("rook-gone-from-h8", "e2e4 e7e6 a2a3 f8d6 a3a4 g8e7 a4a5 h7h5 b2b3 e8g8 d1h5"),
     // Moves of the list that look like another: what is read as castling, as en passant or as a promotion to a queen leaves another board, on
     // which a check is not seen, or a piece that stands to be taken can be.
     (
@@ -176,6 +193,37 @@ const POSITIONS: &[Listed] = &[
     ),
     ("pin-white", "e2e4 e7e5 d2d3 f8b4 b1c3 d7d6"),
     ("pin-black", "e2e4 e7e5 g1f3 d7d6 d2d4 b8c6 f1b5"),
+    // Each piece pinned, with something to take; and pinned where it could answer a check, or promote.
+    ("pinned-queen-white", "g1h3 c7c6 f2f3 b7b6 b2b3 e7e5 d2d4 e5d4 c1a3 f8b4 d1d2 b8a6"),
+    ("pinned-queen-black", "b2b3 d7d6 e2e4 d6d5 f1b5 d8d7 a2a4 g7g6 d1g4"),
+    ("pinned-rook-white", "a2a4 e7e6 d2d4 d8h4 a1a3 a7a6 a3c3 f8b4"),
+    ("pinned-rook-black", "a2a3 a7a5 e2e3 d7d5 d1h5 a8a6 h2h4 a6c6 f1b5"),
+    ("pinned-bishop-white", "d2d3 e7e5 g2g3 g8h6 h2h3 g7g6 h3h4 f8b4 c1d2 a7a5"),
+    ("pinned-bishop-black", "e2e4 b7b5 g2g3 d7d6 g1h3 g7g6 f1b5 c8d7 a2a4"),
+    ("pinned-pawn-white", "f2f3 f7f5 e1f2 f5f4 a2a3 c7c6 e2e3 d8b6"),
+    ("pinned-pawn-black", "c2c3 a7a6 f2f4 f7f6 f4f5 e8f7 d1b3 e7e6 b1a3"),
+    (
+        "pinned-pawn-promotes-white",
+        "f2f4 e7e5 e1f2 f7f5 f2g3 d8g5 f4g5 f8c5 g5g6 c7c6 g6h7 b7b6 g3h4 e8e7",
+    ),
+    (
+        "pinned-pawn-promotes-black",
+        "a2a3 f7f5 e2e4 e8f7 f2f4 f7g6 d1g4 f5g4 f1c4 g4g3 c2c3 g3h2 b2b3 g6h5 e1e2",
+    ),
+    ("pinned-answers-check-white", "d2d3 f7f6 e2e3 h7h5 e1d2 b8c6 d1h5 h8h5 d2e2 h5e5 f2f3 c6d4"),
+    (
+        "pinned-answers-check-black",
+        "b1a3 g7g6 g2g3 f7f6 f2f4 b7b5 a3b5 a7a5 f1h3 c7c5 c2c4 c8a6 h3d7 d8d7 d1a4 h7h6 b5c7",
+    ),
+    // The king may not go on along the ray, nor take what is guarded: one move is left.
+    (
+        "check-along-the-ray-white",
+        "e2e3 g8f6 e1e2 e7e5 b2b3 f6h5 b1a3 b7b6 e2f3 e5e4 f3e4 h7h6 c1b2 f7f5 e4e5 d8f6",
+    ),
+    (
+        "check-along-the-ray-black",
+        "h2h3 h7h5 d2d4 h8h6 d1d2 h6c6 b2b4 e7e5 b4b5 e8e7 e1d1 e7f6 d2g5",
+    ),
     // One legal move.
     ("one-move-white", "b1a3 e7e5 f2f3 d8h4"),
     ("one-move-black", "e2e4 f7f6 d1h5"),
@@ -243,9 +291,20 @@ const LONG_340: &str = include_str!("long-340.txt");
 /// 1,000 plies.
 const LONG_1000: &str = include_str!("long-1000.txt");
 
+/// Parts of the long game, between the longest of the lists above and all of it.
+const PARTS: &[(&str, Ply)] = &[
+    ("after-129-plies", Ply(129)),
+    ("after-156-plies", Ply(156)),
+    ("after-200-plies", Ply(200)),
+    ("after-245-plies", Ply(245)),
+    ("after-290-plies", Ply(290)),
+];
+
 /// All positions of rule `legal-moves`.
 pub(crate) fn all() -> Vec<(&'static str, Moves)> {
-    POSITIONS.iter().map(|(name, list)| (*name, known(list))).collect()
+    let listed = POSITIONS.iter().map(|(name, list)| (*name, known(list)));
+    let parts = PARTS.iter().map(|(name, plies)| (*name, first_plies(LONG_340, *plies)));
+    listed.chain(parts).collect()
 }
 
 /// A quiet position with much to think about, for questions about the clock.

@@ -4,7 +4,9 @@ use super::*;
 use crate::engine::legality::judge;
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position, Role, Square, attacks};
+use shakmaty::{
+    CastlingMode, CastlingSide, Chess, Color, EnPassantMode, Position, Role, Square, attacks,
+};
 use std::collections::{HashMap, HashSet};
 
 fn at(name: &str) -> Moves {
@@ -168,6 +170,28 @@ fn castling_is_denied_where_the_name_says_so() {
 }
 
 #[test]
+fn castling_would_take_a_man_of_the_other_side() {
+    for (name, word) in [
+        ("castling-onto-a-bishop-white", "e1g1"),
+        ("castling-onto-a-bishop-black", "e8g8"),
+        ("castling-long-onto-a-knight-white", "e1c1"),
+        ("castling-long-onto-a-knight-black", "e8c8"),
+    ] {
+        assert!(why(name, word).contains("a piece between"), "{name}: {}", why(name, word));
+        let moves = at(name);
+        let (board, us) = (moves.position().board(), moves.position().turn());
+        let to: Square = word[2..].parse().unwrap();
+        assert_eq!(board.color_at(to), Some(!us), "{name}");
+        // Nothing else stands in the way.
+        let king = board.king_of(us).unwrap();
+        let corner = moves.position().castles().rook(us, CastlingSide::from_king_side(to > king));
+        let between = attacks::between(king, corner.unwrap());
+        assert_eq!((between & board.occupied()).single_square(), Some(to), "{name}");
+        assert!(!moves.position().is_check(), "{name}");
+    }
+}
+
+#[test]
 fn en_passant_is_possible_or_not() {
     assert!(legal("en-passant-white", "e5d6"));
     assert!(legal("en-passant-black", "e4d3"));
@@ -234,6 +258,25 @@ fn a_list_that_ends_with_a_move_of_two_halves_leaves_a_check() {
 }
 
 #[test]
+fn a_rook_left_in_the_corner_could_take_a_queen() {
+    for (name, castled, corner) in [
+        ("rook-gone-from-a1", "e1c1", Square::A1),
+        ("rook-gone-from-a8", "e8c8", Square::A8),
+        ("rook-gone-from-h8", "e8g8", Square::H8),
+    ] {
+        let moves = at(name);
+        assert!(moves.list().iter().any(|one| one.to_string() == castled), "{name}");
+        let (board, us) = (moves.position().board(), moves.position().turn());
+        assert!(board.piece_at(corner).is_none(), "{name}");
+        let rook = attacks::rook_attacks(corner, board.occupied());
+        let queen = (rook & board.queens() & board.by_color(!us)).single_square().unwrap();
+        assert!(!moves.position().is_check(), "{name}");
+        // No other man of that side can take it.
+        assert!(board.attacks_to(queen, us, board.occupied()).is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn a_list_with_a_move_that_looks_like_another_has_its_bait() {
     for (name, like, bait) in [
         ("after-e1g1-of-a-queen", "e1g1", "b5c4"),
@@ -294,6 +337,77 @@ fn checks_pins_and_single_moves() {
     {
         assert_eq!(at(name).position().legal_moves().len(), 1, "{name}");
         assert!(legal(name, word), "{name}");
+    }
+}
+
+#[test]
+fn pinned_men_have_something_to_take() {
+    for (name, role, word) in [
+        ("pinned-queen-white", Role::Queen, "d2d4"),
+        ("pinned-queen-black", Role::Queen, "d7g4"),
+        ("pinned-rook-white", Role::Rook, "c3c7"),
+        ("pinned-rook-black", Role::Rook, "c6c2"),
+        ("pinned-bishop-white", Role::Bishop, "d2h6"),
+        ("pinned-bishop-black", Role::Bishop, "d7h3"),
+        ("pinned-pawn-white", Role::Pawn, "e3f4"),
+        ("pinned-pawn-black", Role::Pawn, "e6f5"),
+        ("pinned-pawn-promotes-white", Role::Pawn, "h7g8q"),
+        ("pinned-pawn-promotes-black", Role::Pawn, "h2g1q"),
+        ("pinned-answers-check-white", Role::Pawn, "e3d4"),
+        ("pinned-answers-check-black", Role::Queen, "d7c7"),
+    ] {
+        let moves = at(name);
+        let (position, board) = (moves.position(), moves.position().board());
+        let square = |at: &str| -> Square { at.parse().unwrap() };
+        assert_eq!(board.role_at(square(&word[..2])), Some(role), "{name}");
+        assert_eq!(board.color_at(square(&word[2..4])), Some(!position.turn()), "{name}");
+        // In check, it is the man that gives the check which would be taken.
+        assert_eq!(position.is_check(), name.contains("check"), "{name}");
+        let reason = if position.is_check() { "stays in check" } else { "would be in check" };
+        assert!(why(name, word).contains(reason), "{name}: {}", why(name, word));
+        if position.is_check() {
+            assert_eq!(position.checkers().single_square(), Some(square(&word[2..4])), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_check_is_not_answered_by_what_only_looks_like_it() {
+    for (name, words) in [
+        ("check-along-the-ray-white", &["e5d4", "e5f5", "e5f6"] as &[&str]),
+        ("check-along-the-ray-black", &["f6e7", "f6g5"]),
+        ("en-passant-no-answer-white", &["e5d6"]),
+        ("en-passant-no-answer-black", &["e4d3"]),
+    ] {
+        let moves = at(name);
+        assert!(moves.position().is_check(), "{name}");
+        assert!(moves.position().legal_moves().len() <= 4, "{name}");
+        for word in words {
+            assert!(!legal(name, word), "{name} {word}");
+        }
+        if name.starts_with("en-passant") {
+            let passed: Square = words[0][2..].parse().unwrap();
+            assert_eq!(moves.position().pseudo_legal_ep_square(), Some(passed), "{name}");
+        }
+    }
+}
+
+#[test]
+fn parts_of_the_long_game_stand_between_the_longest_list_and_its_end() {
+    let listed = POSITIONS.iter().map(|(_, list)| list.split_ascii_whitespace().count()).max();
+    let mut before = u32::try_from(listed.unwrap()).unwrap();
+    for (name, plies) in PARTS {
+        assert_eq!(*name, format!("after-{}-plies", plies.0));
+        assert!(before < plies.0 && plies.0 - before <= 50, "{name}");
+        before = plies.0;
+        let all = all();
+        let (_, moves) = all.iter().find(|(known, _)| known == name).unwrap();
+        assert_eq!(moves.plies(), *plies);
+        assert!(!moves.is_over());
+    }
+    assert!(LONG_GAME.0 - before <= 50);
+    for odd in [0, 1] {
+        assert!(PARTS.iter().any(|(_, plies)| plies.0 % 2 == odd));
     }
 }
 
