@@ -157,7 +157,7 @@ fn decisions_moves_and_entries_that_the_rules_do_not_take_are_found() {
                     });
                     records.insert(begin, json!({ "fix": fix }));
                 },
-                "E1 could not be fixed (rule 6.3): E1 has never crashed",
+                "E1 could not be fixed (rule 6.3 of the 4k rules): E1 has never crashed",
             ),
             (
                 &|records| {
