@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use nix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 
 use super::following::Following;
@@ -28,7 +29,7 @@ const TOO_FAST: u32 = 3;
 /// The interval between two looks for moves that are too fast to follow: to tell each to each visitor would take the processor from the
 /// games.
 const LOOK_AT_FAST: Duration = Duration::from_secs(1);
-/// After pages that took long to write, so many times as long passes before they are written again: they take no more
+/// After pages that took a processor long to write, so many times as long passes before they are written again: they take no more
 /// than a fiftieth of a processor from the event.
 const SHARE: u32 = 50;
 /// The bytes of a journal whose pages take seconds.
@@ -175,10 +176,10 @@ impl Desk {
         self.waits.games.extend(changes.games);
         self.waits.has_turned |= changes.has_turned;
         self.waits.is_anew |= changes.is_anew;
-        let began = Instant::now();
-        if !self.waits.is_none() && began >= self.next {
+        if !self.waits.is_none() && Instant::now() >= self.next {
+            let began = processor_time();
             self.put_pages();
-            self.next = Instant::now() + SHARE * began.elapsed();
+            self.next = Instant::now() + SHARE * processor_time().saturating_sub(began);
         }
         next
     }
@@ -235,6 +236,12 @@ impl Desk {
             }
         }
     }
+}
+
+/// The time of a processor that this thread has had. What it waits for beside engines that think counts for nothing: they would keep the
+/// pages old for minutes.
+fn processor_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }
 
 /// Every game that has ended as PGN, of the texts that are shown already.
