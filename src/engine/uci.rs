@@ -254,11 +254,12 @@ fn algebraic(word: &str) -> bool {
 /// false`). That a text names a book (`Book of Chess 1.0`, `book-keeping`) is no sign of one.
 pub fn plays_from_book(text: &str) -> bool {
     const BOOK: [&str; 5] = ["book", "books", "ownbook", "bookmove", "openingbook"];
-    /// Words of a move that is made from it; `own` and `opening` make no other book of it.
+    /// Words of a move that is made from it.
     const OF_A_MOVE: [&str; 13] = [
         "bookmove", "entry", "from", "hit", "hits", "in", "line", "move", "moves", "played",
         "playing", "plays", "reply",
     ];
+    /// Words that may stand beside that of the book where a text says nothing but that.
     const KINDS: [&str; 3] = ["my", "opening", "own"];
     const DENIALS: [&str; 33] = [
         "0",

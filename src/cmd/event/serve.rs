@@ -68,9 +68,9 @@ pub(super) fn run(
             "the pages of many games are being made; a visitor who comes now has to wait for them",
         );
     }
-    let mut desk = Desk::new(config, Arc::clone(&publisher));
-    desk.look();
-    follow(ends, move || desk.look())?;
+    let mut writer = PageWriter::new(config, Arc::clone(&publisher));
+    writer.look();
+    follow(ends, move || writer.look())?;
     let terms = VisitorTerms { names: names(address, &args.name), visitors: args.visitors };
     publisher.serve(listener, terms, stop).context("the socket")?;
     Ok(Exit::Success)
@@ -115,7 +115,7 @@ fn follow(
 }
 
 /// Writes what visitors read: the small files that change with each move at once, all other pages as often as their [`SHARE`] allows.
-struct Desk {
+struct PageWriter {
     event: Following,
     publisher: Arc<SitePublisher>,
     /// The files of games that ended, the oldest first.
@@ -146,9 +146,9 @@ impl Pace {
     }
 }
 
-impl Desk {
-    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> Desk {
-        Desk {
+impl PageWriter {
+    fn new(config: &EventConfig, publisher: Arc<SitePublisher>) -> PageWriter {
+        PageWriter {
             event: Following::new(config),
             publisher,
             ended: VecDeque::new(),
