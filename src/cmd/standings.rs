@@ -1,10 +1,10 @@
 //! `gate4k standings`: the standings by the games of PGNs and of events' journals.
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
 use serde::Serialize;
 
+use super::early_end::EarlyEnd;
 use super::games::{self, FileItem, Stages};
 use super::{note, warn};
 use crate::cli::{StandingsArgs, StandingsFormat};
@@ -21,11 +21,60 @@ use crate::event::standings::Standings;
 use crate::event::tiebreak::CHAINS;
 use crate::model::exit::Exit;
 use crate::model::game::ending::Termination;
+use crate::model::text::shown;
 use crate::model::words::counted;
 use crate::view::{standings, text};
 
 /// Counts and prints.
 pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
+    let table = match of_event(args) {
+        Some(table) => table,
+        None => counted_alone(args)?,
+    };
+    let page = match args.format {
+        StandingsFormat::Text => standings::text(&table, text::width()),
+        StandingsFormat::Plain => standings::plain(&table, text::width()),
+        StandingsFormat::Json => return document(out, &standings::json(&table)),
+        StandingsFormat::Crosstable => return document(out, &standings::crosstable(&table)),
+        StandingsFormat::Markdown => standings::markdown(&table),
+        StandingsFormat::Html => standings::html(&table),
+    };
+    out.write_all(page.as_bytes())?;
+    Ok(Exit::Success)
+}
+
+/// The table of a stage of a journal as its event has it, which ranks by matches, too: none of a PGN, of several files,
+/// nor where it is to be counted otherwise than in the event.
+fn of_event(args: &StandingsArgs) -> Option<Standings> {
+    let [file] = &args.files[..] else { return None };
+    if !journal::is_journal(file) || args.tiebreaks.is_some() || args.crash_limit.is_some() {
+        return None;
+    }
+    let config = match EventConfig::of_journal(file)? {
+        Ok(config) => config,
+        Err(mistake) => {
+            warn(&format!(
+                "{}: {mistake}; so its games alone are counted, and matches do not rank. Put the files that its settings name \
+                 beside it",
+                shown(file)
+            ));
+            return None;
+        }
+    };
+    let mut ledger = Ledger::of(&config);
+    // Whatever is wrong with the journal is told by the reader of its games.
+    journal::read(file, &mut |_, record| ledger.apply(record)).ok()?;
+    let mut stages = ledger.stages.iter();
+    let number = match &args.stage {
+        Some(name) => stages.position(|one| one.started.name == *name),
+        None => stages.len().checked_sub(1),
+    }?;
+    ledger.stages[number].games().next()?;
+    stage_table::of(&config, &ledger, number)
+}
+
+/// The table of the games of PGNs and journals by themselves.
+fn counted_alone(args: &StandingsArgs) -> Result<Standings, EarlyEnd> {
     let stages = args.stage.clone().map_or(Stages::Last, Stages::Named);
     let (mut all, mut file) = (FieldBuilder::default(), FieldBuilder::default());
     let (mut stage, mut limit) = (None, None);
@@ -59,77 +108,47 @@ pub(crate) fn run(args: &StandingsArgs, out: &mut impl Write) -> anyhow::Result<
             limit = limit.or(stage.as_ref().and_then(|(stage, _)| stage.crash_limit));
         }
     })?;
-    let mut table = {
-        let mut field = all.finish();
-        for (engine, played) in &withdrawn {
-            field.withdraw(engine, *played);
-        }
-        let is_alone = args.files.len() == 1;
-        if let (None, Some(limit), false) = (args.crash_limit, limit, is_alone) {
-            warn(&format!(
-                "a stage among these disqualifies after {}, which is not applied to games of several files; \
-                 --crash-limit {limit} applies it to all",
-                counted(limit.get(), "crash")
-            ));
-        }
-        if let Some(limit) = args.crash_limit.or(limit.filter(|_| is_alone)) {
-            field.disqualify_after(limit.get());
-        }
-        // Only a journal by itself tells what its engines play for.
-        match stage.filter(|_| is_alone) {
-            Some((stage, started)) => {
-                let past = past(&field, &started);
-                field.pair_by(stage.format.pairs(started.seats.len(), &past));
-                let chain = args.tiebreaks.unwrap_or(stage.chain);
-                if chain != stage.chain {
-                    note(&format!(
-                        "ties are broken by --tiebreaks {}, not as in the event",
-                        chain.name
-                    ));
-                }
-                let mut table = stage.format.standings(&field, chain);
-                if table.progress.is_some() {
-                    let struck = stage_table::struck(&past);
-                    table.progress = EventProgress::of_stage(&field, &started.seats, &struck);
-                }
-                table
+    let mut field = all.finish();
+    for (engine, played) in &withdrawn {
+        field.withdraw(engine, *played);
+    }
+    let is_alone = args.files.len() == 1;
+    if let (None, Some(limit), false) = (args.crash_limit, limit, is_alone) {
+        warn(&format!(
+            "a stage among these disqualifies after {}, which is not applied to games of several files; \
+             --crash-limit {limit} applies it to all",
+            counted(limit.get(), "crash")
+        ));
+    }
+    if let Some(limit) = args.crash_limit.or(limit.filter(|_| is_alone)) {
+        field.disqualify_after(limit.get());
+    }
+    // Only a journal by itself tells what its engines play for.
+    let mut table = match stage.filter(|_| is_alone) {
+        Some((stage, started)) => {
+            let past = past(&field, &started);
+            field.pair_by(stage.format.pairs(started.seats.len(), &past));
+            let chain = args.tiebreaks.unwrap_or(stage.chain);
+            if chain != stage.chain {
+                note(&format!(
+                    "ties are broken by --tiebreaks {}, not as in the event",
+                    chain.name
+                ));
             }
-            None => Standings::of(&field, args.tiebreaks.unwrap_or(&CHAINS[0])),
+            let mut table = stage.format.standings(&field, chain);
+            if table.progress.is_some() {
+                let struck = stage_table::struck(&past);
+                table.progress = EventProgress::of_stage(&field, &started.seats, &struck);
+            }
+            table
         }
+        None => Standings::of(&field, args.tiebreaks.unwrap_or(&CHAINS[0])),
     };
-    if let [file] = &args.files[..] {
+    if is_alone {
         table.decide(decided.iter().map(|order| &order[..]));
-        if (args.tiebreaks, args.crash_limit) == (None, None)
-            && let Some(of_event) = of_event(file, args.stage.as_deref())
-        {
-            table = of_event;
-        }
     }
     table.annulled = annulled;
-    let page = match args.format {
-        StandingsFormat::Text => standings::text(&table, text::width()),
-        StandingsFormat::Plain => standings::plain(&table, text::width()),
-        StandingsFormat::Json => return document(out, &standings::json(&table)),
-        StandingsFormat::Crosstable => return document(out, &standings::crosstable(&table)),
-        StandingsFormat::Markdown => standings::markdown(&table),
-        StandingsFormat::Html => standings::html(&table),
-    };
-    out.write_all(page.as_bytes())?;
-    Ok(Exit::Success)
-}
-
-/// The table of a stage of a journal as its event has it, which ranks by matches, too; none of a PGN, nor where the settings
-/// in the journal need a file that is not beside it.
-fn of_event(file: &Path, stage: Option<&str>) -> Option<Standings> {
-    let config = EventConfig::of_journal(file).filter(|_| journal::is_journal(file))?;
-    let mut ledger = Ledger::of(&config);
-    journal::read(file, &mut |_, record| ledger.apply(record)).ok()?;
-    let mut stages = ledger.stages.iter();
-    let number = match stage {
-        Some(name) => stages.position(|one| one.started.name == name),
-        None => stages.len().checked_sub(1),
-    };
-    stage_table::of(&config, &ledger, number?)
+    Ok(table)
 }
 
 /// The games of a field as the format of their stage sees them.

@@ -305,8 +305,12 @@ impl EventConfig {
         EventConfig::load_with(path, EntryFiles::Anywhere)
     }
 
-    /// Reads an event from its journal, by the settings that this has; none where these need a file that is not beside it.
-    pub(crate) fn of_journal(path: &Path) -> Option<EventConfig> {
+    /// Reads an event from its journal, by the settings that this has; none where it has none.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError`] where they need a file that is not beside it.
+    pub(crate) fn of_journal(path: &Path) -> Option<Result<EventConfig, SettingsError>> {
         let mut settings = None;
         let kinds = ["{\"header\"", "{\"settings\"", "{\"stage-started\""];
         let wanted = &mut |record: &str| kinds.iter().any(|kind| record.starts_with(kind));
@@ -321,7 +325,9 @@ impl EventConfig {
             }
             _ => Err("the rest is not wanted".into()),
         });
-        EventConfig::parse(path, &settings?, EntryFiles::Anywhere).ok()
+        let text = settings?;
+        let config = EventConfig::parse(path, &text, EntryFiles::Anywhere);
+        Some(config.map_err(|mistake| mistake.placed(path, &text)))
     }
 
     fn load_with(path: &Path, files: EntryFiles) -> Result<EventConfig, SettingsError> {

@@ -544,11 +544,8 @@ impl Annulled {
 
     /// In a line.
     pub(crate) fn in_words(&self) -> String {
-        let what = match self.then {
-            AfterAnnulment::Nothing => "annulled",
-            AfterAnnulment::PlayedAgain => "annulled and played again",
-        };
-        format!("{}: {what} by the organisers: {}", self.id, self.reason)
+        let again = if self.then == AfterAnnulment::Nothing { "" } else { " and played again" };
+        format!("{}: annulled{again} by the organisers: {}", self.id, self.reason)
     }
 }
 
