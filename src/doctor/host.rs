@@ -1,5 +1,7 @@
 //! The kernel and the layers of the sandbox as lines.
 
+use nix::sys::resource::{Resource, getrlimit};
+
 use super::{HostLine, HostState};
 use crate::model::layer_status as status;
 use crate::model::layer_status::{Layer, LayerName};
@@ -26,6 +28,10 @@ pub(crate) struct Kernel {
     pub(crate) ptrace_scope: Option<String>,
     /// `kernel.seccomp.actions_avail`, where it can be read.
     pub(crate) seccomp_actions: Option<String>,
+    /// `kernel.core_pattern`, where it can be read.
+    pub(crate) core_pattern: Option<String>,
+    /// True if nobody under this process may leave a core, of however few bytes.
+    pub(crate) no_cores: bool,
     /// True if this process is root's.
     pub(crate) root: bool,
 }
@@ -39,6 +45,8 @@ impl Kernel {
             landlock_abi,
             ptrace_scope: setting("/proc/sys/kernel/yama/ptrace_scope"),
             seccomp_actions: setting("/proc/sys/kernel/seccomp/actions_avail"),
+            core_pattern: setting("/proc/sys/kernel/core_pattern"),
+            no_cores: getrlimit(Resource::RLIMIT_CORE).is_ok_and(|(_, hard)| hard == 0),
             root: nix::unistd::Uid::effective().is_root(),
         }
     }
@@ -50,6 +58,7 @@ impl Kernel {
             self.landlock(),
             self.ptrace(),
             self.seccomp(),
+            self.crashes(),
         ]
     }
 
@@ -106,6 +115,25 @@ impl Kernel {
             }
             Some(actions) => line(actions).but(HostState::Fail, "Linux 4.14 or newer"),
             None => line("its settings cannot be read; it was tried below"),
+        }
+    }
+
+    /// What the kernel does with the memory of an entry that crashes. It keeps to no limit where it speaks to a socket (Linux 6.16 and
+    /// newer), and to one of a byte, which is one too many where the hard limit is zero, where it starts a program.
+    fn crashes(&self) -> HostLine {
+        let line = |what: String| HostLine::pass("kernel", "crashes", what);
+        let mend = "sysctl -w kernel.core_pattern=core, and so in /etc/sysctl.d";
+        match self.core_pattern.as_deref() {
+            Some(pattern) if pattern.starts_with('@') => {
+                line(format!("the memory of an entry goes to a socket (kernel.core_pattern {pattern})"))
+                    .but(HostState::Caution, mend)
+            }
+            Some(pattern) if pattern.starts_with('|') && self.no_cores => line(format!(
+                "an entry starts a program (kernel.core_pattern {pattern}), since cores are forbidden for good (ulimit -Hc 0)"
+            ))
+            .but(HostState::Caution, format!("{mend}; or start gate4k under another limit")),
+            Some(pattern) => line(format!("nothing of an entry is kept (kernel.core_pattern {pattern})")),
+            None => line("kernel.core_pattern cannot be read".to_owned()),
         }
     }
 }
@@ -180,6 +208,8 @@ mod tests {
             landlock_abi: 7,
             ptrace_scope: None,
             seccomp_actions: Some("kill_process kill_thread trap errno trace allow".into()),
+            core_pattern: Some("core".into()),
+            no_cores: false,
             root: false,
         }
     }
@@ -204,6 +234,24 @@ mod tests {
         let line = Kernel { ptrace_scope: Some("2".into()), ..kernel() }.ptrace();
         assert_eq!(line.fix.as_deref(), Some("sysctl -w kernel.yama.ptrace_scope=1"));
         let line = Kernel { ptrace_scope: Some("2".into()), root: true, ..kernel() }.ptrace();
+        assert_eq!(line.state, HostState::Pass);
+    }
+
+    #[test]
+    fn a_crash_that_reaches_the_host_is_told() {
+        for (pattern, no_cores, state) in [
+            ("core", true, HostState::Pass),
+            ("|/usr/lib/systemd/systemd-coredump %P", false, HostState::Pass),
+            ("|/usr/lib/systemd/systemd-coredump %P", true, HostState::Caution),
+            ("@/run/crash.socket", false, HostState::Caution),
+            ("@@/run/crash.socket", false, HostState::Caution),
+        ] {
+            let core_pattern = Some(pattern.to_owned());
+            let line = Kernel { core_pattern, no_cores, ..kernel() }.crashes();
+            assert_eq!(line.state, state, "{pattern} {no_cores}");
+            assert!(line.what.contains(pattern), "{line:?}");
+        }
+        let line = Kernel { core_pattern: None, ..kernel() }.crashes();
         assert_eq!(line.state, HostState::Pass);
     }
 

@@ -270,6 +270,7 @@ mod doctor {
             ("kernel", "landlock"),
             ("kernel", "ptrace"),
             ("kernel", "seccomp"),
+            ("kernel", "crashes"),
             ("sandbox", "user"),
             ("sandbox", "cgroup"),
             ("sandbox", "start"),
