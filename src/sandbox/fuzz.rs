@@ -123,9 +123,9 @@ proptest! {
             }
             StoppedCall::Process | StoppedCall::ProcessSecond => {
                 // Nobody's process is its own here: whatever is not refused means itself.
-                let errno = calls::other_process(stop, &call, |_| false);
+                let meant = calls::process_meant(stop, &call, |_| false);
                 let index = usize::from(stop == StoppedCall::ProcessSecond);
-                prop_assert!(errno.is_some() || call.args[index] as i32 == 0, "{:?}", call);
+                prop_assert!(meant.is_err() || call.args[index] as i32 == 0, "{:?}", call);
             }
             StoppedCall::Meta => {
                 // Below an empty directory there is no file of its own; but pipes that we hold open

@@ -21,8 +21,7 @@ use crate::sandbox::inspect::process::Mapping;
 use crate::sandbox::inspect::{closed_files, image, process};
 use crate::sandbox::plan::{PSEUDO_TERMINAL, is_shared_object};
 use crate::sandbox::trace::calls::{
-    PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, message, other_process,
-    stands_at,
+    PendingCall, PendingOpen, exec, file, is_library, is_of_the_host, message, stands_at,
 };
 use crate::sandbox::trace::failed_starts::FailedStart;
 use crate::sandbox::trace::record::{
@@ -54,15 +53,7 @@ impl Tracer<'_> {
                 Some(PendingCall::Refused)
             }
             StoppedCall::Process | StoppedCall::ProcessSecond | StoppedCall::ProcessClock => {
-                let Some(errno) = other_process(stop, &call, |number| self.is_own_process(number))
-                else {
-                    return TraceeResume::Go;
-                };
-                if errno == libc::EPERM {
-                    self.denied(pid, call_name(&call) + " of a foreign process");
-                }
-                tracee::refuse(pid, errno);
-                Some(PendingCall::Refused)
+                self.call_on_process(pid, stop, &call)
             }
             StoppedCall::Meta => {
                 let errno = match meta::answer(pid, &call, &self.files) {
@@ -238,14 +229,6 @@ impl Tracer<'_> {
         in_path.then_some(PendingCall::Look { path })
     }
 
-    /// True for the number of one of the entry's own threads or processes, of one that has ended and was not waited for yet, or of a group
-    /// that one of them is in: its leader may be gone, and the group is still there.
-    fn is_own_process(&self, number: i32) -> bool {
-        self.tracees.iter().any(|(task, known)| *task == number || known.process == number)
-            || (self.ended.contains(&number) && process::state(number) == Some('Z'))
-            || self.tracees.keys().any(|task| process::group(*task) == Some(number))
-    }
-
     /// A thread is about to end. One that was killed in the middle of a call does not stop at the call's end, and yet may have got
     /// what it asked for: another process may share its descriptors, and another thread of its own take them into a new program.
     pub(in crate::sandbox) fn ends(&mut self, pid: i32) {
@@ -337,6 +320,9 @@ impl Tracer<'_> {
                 self.denied(pid, WAIT_IN_HOST_FILE.into());
                 self.shared.kill();
             }
+            PendingCall::Process { number, call } if error == 0 => {
+                self.call_on_process_ended(pid, number, &call);
+            }
             PendingCall::ThreadName { call } => tracee::give_back(pid, &call),
             // The kernel would wait on without a stop at which anybody could look.
             PendingCall::SharedWait { .. } if error == tracee::WAITS_ON => tracee::interrupt(pid),
@@ -344,6 +330,7 @@ impl Tracer<'_> {
             | PendingCall::Map { .. }
             | PendingCall::Unreadable
             | PendingCall::Nowhere
+            | PendingCall::Process { .. }
             | PendingCall::Refused => {}
         }
         true

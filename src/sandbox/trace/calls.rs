@@ -63,6 +63,12 @@ pub(in crate::sandbox) enum PendingCall {
     SharedWait {
         address: u64,
     },
+    /// A call on another process of the entry's own.
+    Process {
+        /// The number by which the call has it, or its group.
+        number: i32,
+        call: Call,
+    },
     /// A call that was refused; its end needs no look.
     Refused,
 }
@@ -184,12 +190,13 @@ pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Opti
     }
 }
 
-/// The error with which a call on a process must fail; none where it is for one of the entry's own.
-pub(in crate::sandbox) fn other_process(
+/// The number by which a call has one of the entry's own processes, or their group; none where it has the caller by no number, or a
+/// descriptor. Else the error with which the call must fail, or zero.
+pub(in crate::sandbox) fn process_meant(
     stop: StoppedCall,
     call: &Call,
     own: impl Fn(i32) -> bool,
-) -> Option<i32> {
+) -> Result<Option<i32>, i32> {
     /// Of a clock's number: the part that says what it counts, and the value that stands for a descriptor instead.
     const COUNTS: i32 = 3;
     const PRIORITY: [[u32; 2]; 2] =
@@ -206,32 +213,35 @@ pub(in crate::sandbox) fn other_process(
     };
     let of = call.args[0] as i32;
     if index == 1 && of == user {
-        return Some(libc::EPERM);
+        return Err(libc::EPERM);
     }
     // The caller's own group (PRIO_PGRP, IOPRIO_WHO_PGRP) may be that of the first process, which is ours.
     let sets = SETTERS[usize::from(call.compat)].contains(&call.number);
     if index == 1 && sets && of == user - 1 && call.args[1] as i32 == 0 {
-        return Some(libc::EPERM);
+        return Err(libc::EPERM);
     }
     let pid = match (stop, call.args[index] as i32) {
-        (StoppedCall::ProcessClock, clock) if clock & COUNTS == COUNTS => return None,
+        (StoppedCall::ProcessClock, clock) if clock & COUNTS == COUNTS => return Ok(None),
         // The number stands inverted above three bits.
         (StoppedCall::ProcessClock, clock) => !(clock >> 3),
         (_, pid) => pid,
     };
     // The number of no process.
     let Some(number) = pid.checked_abs() else {
-        return Some(libc::ESRCH);
+        return Err(libc::ESRCH);
     };
-    if pid == 0 || (pid != -1 && own(number)) {
-        return None;
+    if pid == 0 {
+        return Ok(None);
+    }
+    if pid != -1 && own(number) {
+        return Ok(Some(number));
     }
     // Whether its parent lives, which we are, an entry may ask (`kill` with no signal).
     let kill = [libc::SYS_kill as u32, 37][usize::from(call.compat)];
     if call.number == kill && call.args[1] as i32 == 0 && pid == std::process::id() as i32 {
-        return Some(0);
+        return Err(0);
     }
     // One of its own may have ended, and been waited for: that is no attempt on a stranger.
     let somebody = pid == -1 || process::exists(number);
-    Some(if somebody { libc::EPERM } else { libc::ESRCH })
+    Err(if somebody { libc::EPERM } else { libc::ESRCH })
 }

@@ -42,7 +42,7 @@ impl Tracer<'_> {
         if let Some(event) = self.next_in_turn() {
             return Some(event);
         }
-        let ended = |pid| self.shared.ends(pid);
+        let ended = |pid| self.number_goes(pid);
         let mut patience = Duration::from_millis(1);
         // Pid 1 alone knows that nothing is left: a process whose parent was killed in the middle of its birth comes as
         // an event of which nothing has told before. There is no waiting for both, but nearly always pid 1 speaks at
@@ -76,7 +76,7 @@ impl Tracer<'_> {
             self.in_turn.extend(self.tracees.keys());
         }
         while let Some(pid) = self.in_turn.pop() {
-            if let WaitResult::Event(pid, status) = child::look_at(pid, |pid| self.shared.ends(pid))
+            if let WaitResult::Event(pid, status) = child::look_at(pid, |pid| self.number_goes(pid))
             {
                 return Some((pid, status));
             }

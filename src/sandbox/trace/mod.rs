@@ -1,6 +1,7 @@
 //! The tracer of an entry's processes: it names what they start, open and are refused.
 
 mod births;
+mod by_number;
 pub(in crate::sandbox) mod call_stops;
 pub(in crate::sandbox) mod calls;
 pub(in crate::sandbox) mod events;

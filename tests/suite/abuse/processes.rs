@@ -43,6 +43,8 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(16, "pid1_root").control(Control::RootIfAble),
         c(16, "pid1_exe").control(Control::RootIfAble),
         c(23, "own_processes").control(Control::Skipped("it is no attack: it must work inside")),
+        c(23, "calls_beside_ends")
+            .control(Control::Skipped("it is no attack: it must work inside")),
         c(23, "starts_beside_calls")
             .control(Control::Skipped("it is no attack: it must work inside")),
         c(21, "fork_bomb")

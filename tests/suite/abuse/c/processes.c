@@ -113,6 +113,30 @@ ATTACK(own_processes) {
     waitpid(child, 0, 0);
     return !(good && kill(child, 0) == -1 && errno == ESRCH);
 }
+/* Calls on processes of its own that end and are waited for meanwhile: they succeed, or there is none. */
+ATTACK(calls_beside_ends) {
+    int wrong = 0;
+    for (int i = 0; i < 60; i++) {
+        struct rlimit l;
+        pid_t child = fork();
+        if (child == 0) usleep(i * 10), _exit(0);
+        pid_t caller = fork();
+        if (caller == 0) {
+            for (int k = 0; k < 40; k++) {
+                int fd = syscall(434, child, 0);
+                if (fd == -1 ? errno != ESRCH : close(fd)) _exit(1);
+                if (prlimit(child, RLIMIT_CPU, 0, &l) && errno != ESRCH) _exit(2);
+                if (kill(-child, 0) == 0 || errno != ESRCH) _exit(3);
+            }
+            _exit(0);
+        }
+        int status;
+        waitpid(child, 0, 0);
+        waitpid(caller, &status, 0);
+        wrong += status != 0;
+    }
+    return wrong;
+}
 static void *looks_again_and_again(void *unused) {
     for (;;) access("/dev/null", R_OK);
     return unused;
