@@ -62,7 +62,7 @@ pub(in crate::sandbox) fn is_traced_here(thread: i32) -> bool {
 
 /// Waits for those of an entry's ended processes that nobody has waited for. Without a process namespace they become children of
 /// gate4k's first thread when their parent ends, and a tracer's own waits do not see another thread's children: they would keep their
-/// numbers until gate4k ends, and an entry could take them from the next one.
+/// numbers until gate4k ends, and an entry could take them from the next one, and itself have no more.
 pub(in crate::sandbox) fn reap_orphans(ended: &[i32]) {
     for process in ended {
         // What a tracer of ours has yet to wait for is its own: the number was given away since.

@@ -180,14 +180,18 @@ impl Tracer<'_> {
         self.shared.kill();
     }
 
-    /// A process that waits for none of its children takes the host's process numbers with them, where no kernel counts.
+    /// A process that waits for none of its children takes the host's process numbers with them, where no kernel counts. Of those whose
+    /// parent has ended as well, the numbers are given back.
     fn keeps_number(&mut self, pid: i32, by: Option<usize>) {
         self.ended.push(pid);
-        // The processes are looked at seldom, so that the end of one costs no more than one look.
-        if self.ended.len() > 2 * self.tasks {
+        // The processes are looked at seldom, so that the end of one costs few looks.
+        if self.ended.len() > self.kept + self.tasks / 8 {
+            self.let_calls_end();
+            process::reap_orphans(&self.ended);
             self.ended.retain(|pid| process::state(*pid) == Some('Z'));
-            if self.ended.len() > self.tasks {
-                self.too_many(by, self.ended.len());
+            self.kept = self.ended.len();
+            if self.kept > self.tasks {
+                self.too_many(by, self.kept);
             }
         }
     }
@@ -195,7 +199,7 @@ impl Tracer<'_> {
     fn gone(&mut self, pid: i32, how: ExitHow) {
         let Some(tracee) = self.tracees.remove(&pid) else {
             // Pid 1 of the namespace, or a process that was killed before its maker's event was read.
-            self.ended.push(pid);
+            self.keeps_number(pid, None);
             return;
         };
         // Its number may be another's by the time that its maker tells.

@@ -81,6 +81,8 @@ pub(in crate::sandbox) struct Tracer<'a> {
     pub(super) tasks: usize,
     /// Processes that have ended; those that their parent has not waited for keep their number.
     pub(super) ended: Vec<i32>,
+    /// How many of these there were when they were last looked at.
+    pub(super) kept: usize,
     /// True if a process was born that shares another one's table of descriptors.
     pub(super) shares_descriptors: bool,
     /// Processes with a thread that has ended in the middle of a call that opens, and of which nobody saw what came.
@@ -160,6 +162,7 @@ impl<'a> Tracer<'a> {
             killed_for_memory: killed_for_memory(),
             tasks: tasks as usize,
             ended: Vec::new(),
+            kept: 0,
             shares_descriptors: false,
             missed: HashSet::new(),
             raw: RawRecord::default(),

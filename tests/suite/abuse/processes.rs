@@ -53,6 +53,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         c(21, "zombie_bomb")
             .named(&[Resource("thread beside")])
             .bare(&[Resource("processes and threads")]),
+        c(21, "ended_orphans").control(Control::Skipped("it is no attack: it must work inside")),
         c(21, "thread_bomb")
             .named(&[Resource("thread beside")])
             .bare(&[Resource("processes and threads")]),

@@ -183,6 +183,18 @@ ATTACK(zombie_bomb) {
     usleep(500000);
     return 1;
 }
+/* Whose parent has ended as well keeps no number: as many as one likes, one after the other. */
+ATTACK(ended_orphans) {
+    int failed = 0;
+    for (int i = 0; i < 600 && !failed; i++) {
+        pid_t child = fork();
+        failed = child == -1;
+        if (child == 0) { if (i % 2) usleep(1000); _exit(fork() == -1); }
+        int status;
+        if (!failed) waitpid(child, &status, 0), failed = status;
+    }
+    return failed;
+}
 static int gate[2];
 static void *sit(void *unused) { char c; read(gate[0], &c, 1); return unused; }
 ATTACK(thread_bomb) {
