@@ -47,7 +47,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             436 => "close_range(CLOSE_RANGE_UNSHARE) (i386)".into(),
             117 => "ipc (i386)".into(),
             219 => madvise("madvise", call.args[2]) + " (i386)",
-            366 => "setsockopt(a filter) (i386)".into(),
+            366 => setsockopt(call).to_owned() + " (i386)",
             291 | 332 => "inotify_init (i386)".into(),
             120 if call.args[0] & libc::CLONE_UNTRACED as u64 != 0 => {
                 "clone(untraced) (i386)".into()
@@ -95,7 +95,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
         Some("fcntl") => fcntl(call).into(),
         Some("close_range") => "close_range(CLOSE_RANGE_UNSHARE)".into(),
         Some("mbind") => "mbind(MPOL_MF_MOVE)".into(),
-        Some("setsockopt") => "setsockopt(a filter)".into(),
+        Some("setsockopt") => setsockopt(call).into(),
         Some("madvise") => madvise("madvise", call.args[2]),
         Some("process_madvise") => madvise("process_madvise", call.args[3]),
         Some("statx") => "statx(STATX_MNT_ID_UNIQUE)".into(),
@@ -112,6 +112,13 @@ fn madvise(name: &str, advice: u64) -> String {
         21 => format!("{name}(MADV_PAGEOUT)"),
         25 => format!("{name}(MADV_COLLAPSE)"),
         _ => format!("{name}(MADV_MERGEABLE)"),
+    }
+}
+
+fn setsockopt(call: &Call) -> &'static str {
+    match call.args[2] as u32 {
+        25 | 62 => "setsockopt(an interface)",
+        _ => "setsockopt(a filter)",
     }
 }
 

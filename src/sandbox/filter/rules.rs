@@ -81,8 +81,11 @@ const OF_FILE_SYSTEMS: [u8; 7] = [b'f', 0x94, 0xf5, 0xbc, b'X', b'r', b'v'];
 /// The ioctls of namespaces and of descriptors of processes. Some tell numbers of namespaces and control groups that the kernel counts
 /// from its start on; no engine needs any.
 const OF_NAMESPACES: [u8; 2] = [0xb7, 0xff];
-/// The ioctls of sockets, those of network interfaces among them.
-const OF_SOCKETS: u8 = 0x89;
+/// The ioctls of sockets, those of network interfaces among them, and of wireless ones.
+const OF_SOCKETS: [u8; 2] = [0x89, 0x8b];
+/// setsockopt(2): binds a socket of any family to an interface, by its name and by its number. It tells which there are, and the first
+/// one's counterpart in getsockopt the name of each.
+const SOCKET_INTERFACES: [u32; 2] = [25, 62];
 /// The bit of statx(2)'s mask that asks for such a number of the mount (`STATX_MNT_ID_UNIQUE`).
 const UNIQUE_MOUNT: u32 = 0x4000;
 /// The ioctls that set a descriptor's owner, as fcntl does.
@@ -195,7 +198,11 @@ fn on_sockets(table: &CallTable, namespaced: bool) -> Vec<CallRule> {
         // An end of a pair can be given an abstract name of the host's.
         rules.extend(denied_each(table.named_sockets));
         // And be asked for the host's interfaces and what passed through them.
-        rules.push(CallRule::denied(table.ioctl, When::Family(1, OF_SOCKETS)));
+        let of_sockets = |family| CallRule::denied(table.ioctl, When::Family(1, family));
+        rules.extend(OF_SOCKETS.map(of_sockets));
+        let of_interfaces = |option| When::Pair(1, libc::SOL_SOCKET as u32, option);
+        let options = SOCKET_INTERFACES.map(of_interfaces);
+        rules.extend(options.map(|option| CallRule::denied(table.setsockopt, option)));
     }
     rules
 }

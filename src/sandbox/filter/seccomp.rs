@@ -356,6 +356,31 @@ pub(in crate::sandbox) mod tests {
     }
 
     #[test]
+    fn without_a_network_namespace_no_socket_tells_of_interfaces() {
+        let both = |namespaced, native: i64, i386, args| {
+            let p = program(namespaced);
+            let compat = run(&p, AUDIT_ARCH_I386, i386, args);
+            (run(&p, AUDIT_ARCH_X86_64, native as u32, args), compat)
+        };
+        let (denied, allowed) = (DENIED | u32::from(COMPAT), libc::SECCOMP_RET_ALLOW);
+        for request in [0x8912, 0x8b01, 1 << 32 | 0x8910] {
+            let args = [0, request, 0, 0, 0, 0];
+            assert_eq!(both(false, libc::SYS_ioctl, 54, args), (DENIED, denied), "{request:x}");
+            assert_eq!(both(true, libc::SYS_ioctl, 54, args), (allowed, allowed), "{request:x}");
+        }
+        for option in [libc::SO_BINDTODEVICE, libc::SO_BINDTOIFINDEX] {
+            let args = [0, 1, option as u64, 0, 0, 0];
+            assert_eq!(both(false, libc::SYS_setsockopt, 366, args), (DENIED, denied), "{option}");
+            assert_eq!(both(true, libc::SYS_setsockopt, 366, args), (allowed, allowed));
+        }
+        // What is asked of pipes and pairs: the bytes that wait, and not to block.
+        for request in [libc::FIONREAD, libc::FIONBIO, libc::TIOCOUTQ] {
+            let args = [0, request, 0, 0, 0, 0];
+            assert_eq!(both(false, libc::SYS_ioctl, 54, args), (allowed, allowed), "{request:x}");
+        }
+    }
+
+    #[test]
     fn only_huge_mappings_stop() {
         let p = program(true);
         let map =

@@ -36,6 +36,14 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .only(false),
         c(18, "unix_pair_named").bare(&[Denial("bind")]).only(false),
         c(18, "interfaces").bare(&[Denial("ioctl(0x8910)")]).only(false),
+        c(18, "interfaces_by_number")
+            .bare(&[Denial("setsockopt(an interface)")])
+            .only(false)
+            .control(able),
+        c(18, "interfaces_by_name")
+            .bare(&[Denial("setsockopt(an interface)")])
+            .only(false)
+            .control(able),
         c(18, "unix_pair").control(Control::Skipped("it is no attack: it must work inside")),
         c(18, "unix_seqpacket").bare(&[Denial("socket(AF_UNIX, SOCK_SEQPACKET)")]).only(false),
     ]

@@ -63,6 +63,19 @@ ATTACK(interfaces) {
     struct ifreq first = { .ifr_ifindex = 1 };
     return socketpair(AF_UNIX, SOCK_STREAM, 0, p) == 0 && ioctl(p[0], SIOCGIFNAME, &first) == 0;
 }
+ATTACK(interfaces_by_number) {
+    int pair[2], number = 1;
+    char name[16] = "";
+    socklen_t length = sizeof name;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
+    if (setsockopt(pair[0], SOL_SOCKET, 62 /* SO_BINDTOIFINDEX */, &number, sizeof number)) return 0;
+    return getsockopt(pair[0], SOL_SOCKET, 25 /* SO_BINDTODEVICE */, name, &length) == 0 && *name;
+}
+ATTACK(interfaces_by_name) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 0;
+    return setsockopt(pair[0], SOL_SOCKET, 25 /* SO_BINDTODEVICE */, "lo", 3) == 0;
+}
 /* A connected pair cannot, and run-times need it. */
 ATTACK(unix_pair) {
     int p[2];
