@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
@@ -26,7 +26,20 @@ pub(crate) struct Test {
     needs: Vec<Need>,
     alone: bool,
     apart: bool,
+    places: usize,
     body: Box<dyn Fn() + Send>,
+}
+
+/// The places of a processor, as tests take them. Most of their time is waits for engines, so that four tests run at once for each; with five,
+/// attacks that the supervisor sees by looking from time to time were missed beside the others.
+const PLACES: usize = 12;
+/// Those that a test takes.
+const OF_A_TEST: usize = 3;
+/// Those that a test takes which needs a sixth of a processor in the mean: six of these run for each.
+const OF_A_WAITING_TEST: usize = 2;
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Keeps a log in the folder that GATE4K_LOGS names, for those who want to see what a run was like.
@@ -63,6 +76,7 @@ impl Test {
             needs: Vec::new(),
             alone: false,
             apart: false,
+            places: OF_A_TEST,
             body: Box::new(body),
         }
     }
@@ -82,6 +96,12 @@ impl Test {
     /// In a process of its own: it looks at, or changes, what all threads of a process share.
     pub(crate) fn apart(mut self) -> Test {
         self.apart = true;
+        self
+    }
+
+    /// It waits for nearly all of its time.
+    pub(crate) fn waits(mut self) -> Test {
+        self.places = OF_A_WAITING_TEST;
         self
     }
 
@@ -173,6 +193,30 @@ fn slowest(times: &mut [(Duration, String)]) -> String {
     text
 }
 
+/// Places that a test has until it is over.
+struct Taken(usize);
+
+/// The places that are taken, of [`PLACES`] for each processor.
+static TAKEN: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+impl Taken {
+    /// Waits for as many.
+    fn new(places: usize) -> Taken {
+        let all = PLACES * processors();
+        let taken = TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = TAKEN.1.wait_while(taken, |taken| *taken + places > all);
+        *free.unwrap_or_else(PoisonError::into_inner) += places;
+        Taken(places)
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        *TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner) -= self.0;
+        TAKEN.1.notify_all();
+    }
+}
+
 /// The other tests that may run meanwhile.
 enum Beside {
     Others,
@@ -188,6 +232,7 @@ fn attempt(test: &Test, beside: Beside) -> (Duration, std::thread::Result<()>) {
         Beside::Others => _beside = QUIET.read().unwrap_or_else(PoisonError::into_inner),
         Beside::Nothing => _alone = QUIET.write().unwrap_or_else(PoisonError::into_inner),
     }
+    let _places = Taken::new(test.places);
     let begun = Instant::now();
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test.run()));
     (begun.elapsed(), outcome)
@@ -252,9 +297,7 @@ pub(crate) fn main(mut all: impl Iterator<Item = Test>) -> ExitCode {
     }
     let mut arguments = Arguments::from_args();
     if arguments.test_threads.is_none() {
-        // Most of the time is waits for engines.
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        arguments.test_threads = Some(4 * cores);
+        arguments.test_threads = Some(PLACES / OF_A_WAITING_TEST * processors());
     }
     let mut all: Vec<Test> = all.filter(|test| !test.name.starts_with(INNER)).collect();
     all.sort_by_key(|test| test.alone);
