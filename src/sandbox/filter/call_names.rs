@@ -118,6 +118,7 @@ fn madvise(name: &str, advice: u64) -> String {
 fn setsockopt(call: &Call) -> &'static str {
     match call.args[2] as u32 {
         25 | 62 => "setsockopt(an interface)",
+        16 | 76 => "setsockopt(the sender)",
         _ => "setsockopt(a filter)",
     }
 }

@@ -86,6 +86,9 @@ const OF_SOCKETS: [u8; 2] = [0x89, 0x8b];
 /// setsockopt(2): binds a socket of any family to an interface, by its name and by its number. It tells which there are, and the first
 /// one's counterpart in getsockopt the name of each.
 const SOCKET_INTERFACES: [u32; 2] = [25, 62];
+/// setsockopt(2): who sends is told with each message (SO_PASSCRED, SO_PASSPIDFD). A socket of packets gets an abstract name of the host's by
+/// the first one that it sends then, without bind(2) (unix_autobind in the kernel's net/unix/af_unix.c).
+const SOCKET_SENDERS: [u32; 2] = [16, 76];
 /// The bit of statx(2)'s mask that asks for such a number of the mount (`STATX_MNT_ID_UNIQUE`).
 const UNIQUE_MOUNT: u32 = 0x4000;
 /// The ioctls that set a descriptor's owner, as fcntl does.
@@ -200,9 +203,9 @@ fn on_sockets(table: &CallTable, namespaced: bool) -> Vec<CallRule> {
         // And be asked for the host's interfaces and what passed through them.
         let of_sockets = |family| CallRule::denied(table.ioctl, When::Family(1, family));
         rules.extend(OF_SOCKETS.map(of_sockets));
-        let of_interfaces = |option| When::Pair(1, libc::SOL_SOCKET as u32, option);
-        let options = SOCKET_INTERFACES.map(of_interfaces);
-        rules.extend(options.map(|option| CallRule::denied(table.setsockopt, option)));
+        let options = SOCKET_INTERFACES.into_iter().chain(SOCKET_SENDERS);
+        let of_sockets = options.map(|option| When::Pair(1, libc::SOL_SOCKET as u32, option));
+        rules.extend(of_sockets.map(|option| CallRule::denied(table.setsockopt, option)));
     }
     rules
 }

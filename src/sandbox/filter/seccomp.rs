@@ -356,7 +356,7 @@ pub(in crate::sandbox) mod tests {
     }
 
     #[test]
-    fn without_a_network_namespace_no_socket_tells_of_interfaces() {
+    fn without_a_network_namespace_no_socket_tells_of_interfaces_or_gets_a_name() {
         let both = |namespaced, native: i64, i386, args| {
             let p = program(namespaced);
             let compat = run(&p, AUDIT_ARCH_I386, i386, args);
@@ -368,7 +368,8 @@ pub(in crate::sandbox) mod tests {
             assert_eq!(both(false, libc::SYS_ioctl, 54, args), (DENIED, denied), "{request:x}");
             assert_eq!(both(true, libc::SYS_ioctl, 54, args), (allowed, allowed), "{request:x}");
         }
-        for option in [libc::SO_BINDTODEVICE, libc::SO_BINDTOIFINDEX] {
+        let senders = [libc::SO_PASSCRED, 76];
+        for option in [libc::SO_BINDTODEVICE, libc::SO_BINDTOIFINDEX].into_iter().chain(senders) {
             let args = [0, 1, option as u64, 0, 0, 0];
             assert_eq!(both(false, libc::SYS_setsockopt, 366, args), (DENIED, denied), "{option}");
             assert_eq!(both(true, libc::SYS_setsockopt, 366, args), (allowed, allowed));

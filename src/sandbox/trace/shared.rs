@@ -101,11 +101,14 @@ impl TreeState {
         self.lazy_memory
     }
 
-    /// The tracer's thread is busy until the guard goes.
+    /// The tracer's thread is busy until the guard goes. One that is busy already is so from then on.
     pub(in crate::sandbox) fn busy(&self) -> Busy<'_> {
-        let now = self.made.elapsed().as_millis() as u64 + 1;
-        self.busy_since.store(now, Ordering::Relaxed);
-        Busy(self)
+        let before = self.busy_since.load(Ordering::Relaxed);
+        if before == 0 {
+            let now = self.made.elapsed().as_millis() as u64 + 1;
+            self.busy_since.store(now, Ordering::Relaxed);
+        }
+        Busy { state: self, before }
     }
 
     /// The processor time that the tracer's thread has used for the entry, and whether it is at work for it.
@@ -313,15 +316,19 @@ impl TreeState {
 }
 
 /// Held by the tracer's thread while it is busy with one event.
-pub(in crate::sandbox) struct Busy<'a>(&'a TreeState);
+pub(in crate::sandbox) struct Busy<'a> {
+    state: &'a TreeState,
+    /// Since when it was busy before the guard was taken, as [`TreeState`] has it.
+    before: u64,
+}
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
         // On the tracer's own thread, so it is that thread's clock.
         if let Ok(worked) = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID) {
             let worked = Duration::from(worked).as_nanos() as u64;
-            self.0.worked.store(worked, Ordering::Relaxed);
+            self.state.worked.store(worked, Ordering::Relaxed);
         }
-        self.0.busy_since.store(0, Ordering::Relaxed);
+        self.state.busy_since.store(self.before, Ordering::Relaxed);
     }
 }

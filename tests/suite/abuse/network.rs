@@ -35,6 +35,11 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .bare(&[Denial("socketpair(AF_UNIX, SOCK_DGRAM)")])
             .only(false),
         c(18, "unix_pair_named").bare(&[Denial("bind")]).only(false),
+        c(18, "unix_pair_names_itself").bare(&[Denial("setsockopt(the sender)")]).only(false),
+        c(18, "unix_pair_names_itself_for_a_pidfd")
+            .bare(&[Denial("setsockopt(the sender)")])
+            .only(false)
+            .control(able),
         c(18, "interfaces").bare(&[Denial("ioctl(0x8910)")]).only(false),
         c(18, "interfaces_by_number")
             .bare(&[Denial("setsockopt(an interface)")])

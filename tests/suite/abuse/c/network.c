@@ -57,6 +57,18 @@ ATTACK(unix_pair_named) {
     return socketpair(AF_UNIX, SOCK_STREAM, 0, p) == 0
         && bind(p[0], (struct sockaddr *)&name, offsetof(struct sockaddr_un, sun_path) + length) == 0;
 }
+/* One that is to be told who sends gets a name by sending. */
+static int has_name_of_its_own(int option) {
+    int pair[2], on = 1;
+    struct sockaddr_un name;
+    socklen_t length = sizeof name;
+    return socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) == 0
+        && setsockopt(pair[0], SOL_SOCKET, option, &on, sizeof on) == 0 && send(pair[0], "x", 1, 0) == 1
+        && getsockname(pair[0], (struct sockaddr *)&name, &length) == 0
+        && length > offsetof(struct sockaddr_un, sun_path);
+}
+ATTACK(unix_pair_names_itself) { return has_name_of_its_own(SO_PASSCRED); }
+ATTACK(unix_pair_names_itself_for_a_pidfd) { return has_name_of_its_own(76 /* SO_PASSPIDFD */); }
 /* Any socket tells of the host's interfaces. */
 ATTACK(interfaces) {
     int p[2];
