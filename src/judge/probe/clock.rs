@@ -2,7 +2,7 @@
 //!
 //! Alone on the machine, because its times are the evidence. The event's clock comes last: most engines
 //! think for a minute there, so the wait is cut ([`Ask::was_cut`](crate::model::evidence::Ask::was_cut)).
-//! The engine is asked of both sides, since each has its own words in `go`: of White for the time, of Black only for
+//! The engine is asked of both sides, since each has its own words in `go`: of White for the time, of Black, and late in a game, only for
 //! what that clock breaks, beside the other probes.
 
 use std::time::Duration;
@@ -26,6 +26,13 @@ const LITTLE: Go = Go::Clock(Clocks::even(1000, 3000));
 const THE_EVENTS: &str = "clock-event";
 /// The same as Black.
 const THE_EVENTS_AS_BLACK: &str = "clock-event-black";
+/// As Black: with more than at the beginning, as whoever moves faster than its increment has.
+const EVENT_CLOCK_AS_BLACK: Go =
+    Go::Clock(Clocks { black: Duration::from_millis(1_802_519), ..Clocks::even(1_800_000, 3000) });
+/// The name of the question in the middle of an event's game: after many moves, with less than half of the time left.
+const LATE_IN_THE_EVENT: &str = "clock-event-late";
+const LATE_CLOCK: Go =
+    Go::Clock(Clocks { black: Duration::from_millis(655_021), ..Clocks::even(712_346, 3000) });
 /// No longer wait where the time is no evidence: one that the clock itself breaks ends at once, and a sound one would think on.
 const QUICK: Duration = Duration::from_millis(500);
 
@@ -68,10 +75,14 @@ fn failed_on_the_events(ask: &Ask) -> bool {
     is_on_the_events(ask) && !ask.answer.is_good() && !ask.was_cut()
 }
 
-/// Asks as Black on the event's clock, in a process of its own: where White's wait was cut, that process is gone, and where not, its
-/// end in good order is evidence.
-pub(super) fn as_black(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
-    ask_all(bench, &[on_the_events(Color::Black, bench.plan.waits.clock.min(QUICK))])
+/// Asks as Black on the event's clock and then late in a game of it, in a process of their own: where White's wait was cut, that process
+/// is gone, and where not, its end in good order is evidence.
+pub(super) fn as_black_and_late(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
+    let patience = bench.plan.waits.clock.min(QUICK);
+    let moves = positions::late_in_a_game();
+    let late = Item::new(Purpose::Clock, LATE_IN_THE_EVENT, &moves, LATE_CLOCK);
+    let late = Item { patience: Some(patience), ..late };
+    ask_all(bench, &[on_the_events(Color::Black, patience), late])
 }
 
 /// Asks a process that waits only on the event's clock, the one that can reject: of an entry that is slow, or in a quick check. No time
@@ -100,9 +111,11 @@ fn whole(bench: &Bench<'_>) -> Duration {
 }
 
 fn on_the_events(side: Color, patience: Duration) -> Item {
-    let (name, moves) = match side {
-        Color::White => (THE_EVENTS, positions::middlegame()),
-        Color::Black => (THE_EVENTS_AS_BLACK, positions::middlegame_as_black()),
+    let (name, moves, go) = match side {
+        Color::White => (THE_EVENTS, positions::middlegame(), EVENT_CLOCK),
+        Color::Black => {
+            (THE_EVENTS_AS_BLACK, positions::middlegame_as_black(), EVENT_CLOCK_AS_BLACK)
+        }
     };
-    Item { patience: Some(patience), ..Item::new(Purpose::Clock, name, &moves, EVENT_CLOCK) }
+    Item { patience: Some(patience), ..Item::new(Purpose::Clock, name, &moves, go) }
 }

@@ -456,7 +456,7 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
         tasks.push(Box::new(main_run::only_quit));
     }
     if facts.plays && !late {
-        tasks.push(Box::new(|bench| clock::as_black(bench).map(ProbeOutcome::from)));
+        tasks.push(Box::new(|bench| clock::as_black_and_late(bench).map(ProbeOutcome::from)));
     }
     if advice && !late && matches!(form, Some(Go::Clock(_))) {
         tasks.push(Box::new(bare_go));

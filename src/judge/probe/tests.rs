@@ -143,7 +143,7 @@ fn quick_asks_only_what_can_reject() {
     let clock = searches(&of(&runs, Purpose::Clock));
     let mut names: Vec<_> = clock.iter().map(|ask| name(ask)).collect();
     names.sort_unstable();
-    assert_eq!(names, ["clock-event", "clock-event-black"]);
+    assert_eq!(names, ["clock-event", "clock-event-black", "clock-event-late"]);
     assert_eq!(shown.go_clock, Some(true));
     assert_eq!(shown.go_bare, None);
 }
@@ -293,8 +293,15 @@ fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
     let clock = of(&runs, Purpose::Clock);
     let asked = searches(&clock);
     let names: Vec<_> = asked.iter().map(|ask| name(ask)).collect();
-    assert_eq!(names, ["clock-floor", "clock-little-left", "clock-event", "clock-event-black"]);
-    assert!(asked[2].was_cut() && asked[3].was_cut());
+    let all = [
+        "clock-floor",
+        "clock-little-left",
+        "clock-event",
+        "clock-event-black",
+        "clock-event-late",
+    ];
+    assert_eq!(names, all);
+    assert!(asked[2].was_cut() && asked[3].was_cut() && !asked[4].was_cut());
     assert!(!asked[0].was_cut());
     // A bare go is answered, so the rest is asked while it thinks on the event's clock.
     assert_eq!(shown.go_bare, Some(true));
@@ -322,6 +329,31 @@ fn one_that_only_blacks_turn_on_the_events_clock_breaks_is_found() {
         assert!(asked("clock-event").was_cut());
         assert!(matches!(asked("clock-event-black").answer, Answer::Ended(_)));
     }
+}
+
+#[test]
+fn one_that_fails_with_the_events_increment_after_many_moves_alone_is_found() {
+    let puppets = Puppets::new(|scene: PuppetView<'_>| {
+        let late = scene.moves.plies().0 > 80 && scene.go.contains("winc 3000");
+        if late { PuppetAct::Die } else { PuppetAct::Move }
+    });
+    for quick in [true, false] {
+        let (runs, _) = probe(&puppets, &plan(quick));
+        let clock = searches(&of(&runs, Purpose::Clock));
+        let late = clock.iter().find(|ask| name(ask) == "clock-event-late").unwrap();
+        assert!(matches!(late.answer, Answer::Ended(_)), "{late:?}");
+    }
+}
+
+#[test]
+fn one_that_has_more_time_than_at_the_beginning_is_asked() {
+    let puppets = Puppets::new(|scene: PuppetView<'_>| {
+        if scene.go.contains("btime 1802519") { PuppetAct::Die } else { PuppetAct::Move }
+    });
+    let (runs, _) = probe(&puppets, &plan(true));
+    let clock = searches(&of(&runs, Purpose::Clock));
+    let black = clock.iter().find(|ask| name(ask) == "clock-event-black").unwrap();
+    assert!(matches!(black.answer, Answer::Ended(_)), "{black:?}");
 }
 
 #[test]

@@ -19,6 +19,10 @@ type Listed = (&'static str, &'static str);
 const MIDDLEGAME: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 \
     a2a4 c5a7 h2h3 h7h6 b1d2 f8e8 d2f1 c8e6";
 
+/// The same position for the second time, after 22 plies that cannot be taken back.
+const THREEFOLD_LATE: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 a2a4 c5a7 h2h3 h7h6 \
+    b1d2 f8e8 d2f1 c8e6 f1g3 e6d7 g3f1 d7e6";
+
 const ENDGAME: &str = "b2b4 f7f5 d2d4 e7e5 d4e5 f8b4 b1c3 b4c3 d1d2 c3d2 e1d2 e8f8 c1a3 d8e7 a3e7 g8e7 \
     e2e3 h7h5 f1d3 f5f4 e3f4 h5h4 d3f1 h4h3 g2h3 b7b6 c2c4 c7c5 a1b1 a7a6 b1b6 e7d5 c4d5 d7d6 e5d6 h8h4 \
     f1b5 a6b5 b6b5 h4f4 b5c5 f4f2 d2e1 f2a2 c5c8 f8f7 c8e8 f7e8 g1e2 e8d7 e2g3 d7d6 g3e2 d6d5 h1f1 d5e4 \
@@ -89,14 +93,73 @@ const POSITIONS: &[Listed] = &[
     ),
     ("castling-long-over-a-knight-white", "d2d4 d7d5 c1f4 c8f5 d1d3 d8d6"),
     ("castling-long-over-a-knight-black", "d2d4 d7d5 c1f4 c8f5 d1d3 d8d6 h2h3"),
-    ("castling-past-a-pawn-white", "g1f3 h7h5 e2e4 h5h4 f1c4 h4h3 a2a3 h3g2"),
-    ("castling-past-a-pawn-black", "a2a3 g8f6 h2h4 e7e5 h4h5 f8c5 h5h6 a7a6 h6g7"),
+    // The check alone forbids it, on both wings but for that of the pawn.
+    (
+        "castling-out-of-check-by-a-bishop-white",
+        "b1a3 g7g6 g1h3 b7b6 e2e4 a7a5 f1b5 f7f6 d1g4 a8a7 d2d3 g6g5 c1f4 e7e5 g2g3 f8b4",
+    ),
+    (
+        "castling-out-of-check-by-a-rook-white",
+        "b1a3 g7g6 g1h3 b7b6 e2e4 a7a5 f1b5 f7f6 d1g4 a8a7 d2d3 h7h6 c1g5 h6g5 g4g5 h8h3 b5c6 h3e3",
+    ),
+    (
+        "castling-out-of-check-by-a-pawn-white",
+        "d2d4 a7a5 c1f4 d7d6 d1d2 f7f6 b1c3 g7g5 c3b5 g8h6 h2h3 g5g4 f4e3 g4g3 c2c4 g3f2",
+    ),
+    (
+        "castling-out-of-check-by-a-knight-black",
+        "g2g4 b8c6 b1a3 g8f6 b2b3 d7d5 h2h4 c8g4 a3b5 d8d6 h4h5 g7g6 f1h3 f8h6 c2c4 d6d7 b5c7",
+    ),
+    (
+        "castling-out-of-check-by-a-queen-black",
+        "e2e4 b8c6 f1d3 g8h6 b1a3 e7e5 d1g4 f8c5 g1e2 d8f6 g4g3 b7b5 d3b5 c8b7 f2f3 b7a6 g3e5",
+    ),
+    ("castling-out-of-check-by-a-pawn-black", "c2c4 g8h6 c4c5 g7g6 e2e4 f8g7 c5c6 a7a6 c6d7"),
+    // One square that the king passes is attacked on each wing, by such men alone.
+    (
+        "castling-past-a-pawn-white",
+        "g1f3 e7e5 b1c3 e5e4 d2d3 e4d3 c1g5 d3e2 d1d4 f8b4 g2g3 b4a5 f1h3 b8c6",
+    ),
+    (
+        "castling-past-a-pawn-black",
+        "d2d4 g8h6 d4d5 b8a6 d5d6 g7g6 d6e7 f8g7 h2h3 d7d5 e1d2 c8f5 g2g3 d8d7 a2a3",
+    ),
+    (
+        "castling-past-a-knight-white",
+        "g1h3 g8h6 b1a3 h6f5 e2e4 f5e3 d1f3 b7b5 f1d3 c7c6 b2b3 d8b6 c1b2 h8g8",
+    ),
+    (
+        "castling-past-a-knight-black",
+        "g1h3 g8h6 h3g5 b8c6 g5e6 d7d5 b1c3 d8d6 g2g3 c8d7 f1g2 g7g5 e1f1 f8g7 a2a4",
+    ),
+    (
+        "castling-past-rook-and-queen-white",
+        "g1f3 c7c5 b1c3 d8c7 e2e4 c7g3 f1c4 g3f3 d2d4 b7b5 c1g5 e8d8 d1d3 a7a5 d3d2 f3h5 e4e5 a8a6 d2f4 a6f6 f4h4 f6f2",
+    ),
+    (
+        "castling-past-queen-and-rook-black",
+        "e2e4 g8f6 d1g4 b8c6 g4g7 e7e5 h2h4 f8b4 g7h6 d8e7 h1h3 b7b5 a2a3 c8b7 h3d3 b4a3 d3d7",
+    ),
+    ("castling-after-a-knight-took-the-rook-white", "g1h3 g8f6 e2e3 f6e4 g2g3 e4f2 f1d3 f2h1"),
+    ("castling-after-a-knight-took-the-rook-black", "g1f3 e7e5 f3g5 g8h6 g5f7 f8e7 f7h8"),
+    ("castling-long-after-a-knight-took-the-rook-white", "d2d4 b8c6 c1h6 c6d4 d1d2 d4b3 b1a3 b3a1"),
+    (
+        "castling-long-after-a-knight-took-the-rook-black",
+        "b1c3 d7d6 c3a4 c8e6 a4b6 d8d7 b6a8 b8a6 g2g4",
+    ),
     // A man of the other side in the way, where castling would take it.
     ("castling-onto-a-bishop-white", "f2f4 e7e6 g2g3 f8c5 f1g2 a7a6 g1f3 c5g1"),
     ("castling-onto-a-bishop-black", "f2f4 f7f5 e2e4 f5e4 b1c3 g7g6 f1c4 f8g7 g1h3 g8f6 c4g8"),
     ("castling-long-onto-a-knight-white", "c2c4 b8a6 d1b3 a6c5 b1c3 c5b3 h2h3 b3c1"),
     ("castling-long-onto-a-knight-black", "b1a3 c7c5 a3c4 d8b6 c4b6 b8c6 b6c8"),
-    ("kings-face-to-face", "f2f4 f7f5 e1f2 e8f7 f2g3 f7g6 g3h4"),
+    // Three squares are denied by the other king alone.
+    ("kings-face-to-face-upwards", "f2f4 e7e5 e1f2 e8e7 f2e3 e7e6 e3e4 d8e7"),
+    ("kings-face-to-face-downwards", "e2e3 d7d6 e1e2 e8d7 e2d3 d7c6 d3c4"),
+    (
+        "kings-side-by-side-to-the-right",
+        "d2d4 e7e5 e1d2 e8e7 d2e3 e7f6 d1d2 f6g5 e3e4 g5g4 d4e5 f7f6",
+    ),
+    ("kings-side-by-side-to-the-left", "e2e3 d7d6 e1e2 e8d7 e2d3 d7e6 d3c3 e6f5 c3d4 b8a6 d4d5"),
     // En passant.
     ("en-passant-white", "e2e4 a7a6 e4e5 d7d5"),
     ("en-passant-black", "a2a3 e7e5 a3a4 e5e4 d2d4"),
@@ -112,6 +175,18 @@ const POSITIONS: &[Listed] = &[
     ),
     ("en-passant-a-move-too-late", "e2e4 a7a6 e4e5 d7d5 h2h3 h7h6"),
     ("en-passant-after-a-single-step", "e2e4 d7d6 a2a3 a7a6 e4e5 d6d5"),
+    // A double step, and then no quiet move that would take the square back: for the pawns of its own side, and a move too late for the others.
+    ("no-en-passant-after-a-capture", "g1f3 b8c6 f3d4 a7a6 e2e4 c6d4"),
+    ("no-en-passant-after-a-pawn-takes", "e2e4 d7d5 a2a4 d5e4"),
+    ("no-en-passant-after-a-promotion", "a2a3 h7h5 g2g4 h5g4 h2h3 g4h3 b2b3 h3h2 e2e4 h2g1q"),
+    ("no-en-passant-after-castling", "a2a3 g8f6 a3a4 g7g6 a4a5 f8g7 d2d4 e8g8"),
+    ("en-passant-too-late-after-a-capture", "e2e4 b8c6 e4e5 c6d4 g1f3 d7d5 f3d4 a7a6"),
+    ("en-passant-too-late-after-a-pawn-takes", "e2e4 a7a6 e4e5 a6a5 b2b4 d7d5 b4a5 h7h6"),
+    (
+        "en-passant-too-late-after-a-promotion",
+        "h2h4 g7g5 h4g5 h7h6 g5h6 a7a6 h6h7 a6a5 e2e4 b7b6 e4e5 d7d5 h7g8q b6b5",
+    ),
+    ("en-passant-too-late-after-castling", "e2e4 e7e6 e4e5 a7a6 g1f3 a6a5 f1e2 d7d5 e1g1 h7h6"),
     (
         "en-passant-pinned-on-the-rank",
         "g2g4 a7a5 g4g5 a5a4 e2e3 a8a5 e1e2 b7b6 e2f3 b8c6 f3g4 c6b8 g4h5 f7f5",
@@ -230,6 +305,7 @@ const POSITIONS: &[Listed] = &[
     ("one-move-king-takes", "e2e4 b8a6 f1c4 f7f6 c4f7"),
     // Draws near.
     ("threefold-possible", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1"),
+    ("threefold-possible-late", THREEFOLD_LATE),
     ("fifty-moves-98", FIFTY_98),
     ("fifty-moves-99", FIFTY_99),
     // Few men, and no draw: a pawn, a rook or more on one side.
@@ -315,6 +391,11 @@ pub(crate) fn middlegame() -> Moves {
 /// The same a ply before, with Black to move.
 pub(crate) fn middlegame_as_black() -> Moves {
     first_plies(MIDDLEGAME, Ply(21))
+}
+
+/// As late as many games of events end, with White to move.
+pub(crate) fn late_in_a_game() -> Moves {
+    first_plies(LONG_340, Ply(156))
 }
 
 /// A position that shares no legal move with the start position, for questions about FEN.

@@ -5,7 +5,8 @@ use crate::engine::legality::judge;
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{
-    CastlingMode, CastlingSide, Chess, Color, EnPassantMode, Position, Role, Square, attacks,
+    Bitboard, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, Position, Role, Square,
+    attacks,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -93,8 +94,6 @@ fn castling_is_denied_where_the_name_says_so() {
         ("castling-out-of-check-black", "e8g8", "out of check"),
         ("castling-long-over-a-knight-white", "e1c1", "a piece between"),
         ("castling-long-over-a-knight-black", "e8c8", "a piece between"),
-        ("castling-past-a-pawn-white", "e1g1", "through or into"),
-        ("castling-past-a-pawn-black", "e8g8", "through or into"),
         ("castling-after-king-moved", "e1g1", "has moved"),
         ("castling-after-king-moved-black", "e8g8", "has moved"),
         ("castling-after-rook-moved", "e1g1", "has moved"),
@@ -108,6 +107,10 @@ fn castling_is_denied_where_the_name_says_so() {
         ("castling-with-the-other-rook-white", "e1g1", "is gone"),
         ("castling-with-the-other-rook-black", "e8g8", "is gone"),
         ("castling-after-a-promotion-took-the-rook", "e8c8", "is gone"),
+        ("castling-after-a-knight-took-the-rook-white", "e1g1", "is gone"),
+        ("castling-after-a-knight-took-the-rook-black", "e8g8", "is gone"),
+        ("castling-long-after-a-knight-took-the-rook-white", "e1c1", "is gone"),
+        ("castling-long-after-a-knight-took-the-rook-black", "e8c8", "is gone"),
     ] {
         assert!(why(name, word).contains(reason), "{name}: {}", why(name, word));
     }
@@ -116,16 +119,6 @@ fn castling_is_denied_where_the_name_says_so() {
     assert!(!attacks("castling-through-check-white", Square::G1));
     assert!(attacks("castling-through-check-black", Square::F8));
     assert!(!attacks("castling-through-check-black", Square::G8));
-    for (name, square, end) in [
-        ("castling-past-a-pawn-white", Square::F1, Square::G1),
-        ("castling-past-a-pawn-black", Square::F8, Square::G8),
-    ] {
-        let moves = at(name);
-        let (board, us) = (moves.position().board(), moves.position().turn());
-        let attackers = board.attacks_to(square, !us, board.occupied());
-        assert_eq!(attackers, attackers & board.pawns(), "{name}");
-        assert!(attackers.any() && !attacks(name, end), "{name}");
-    }
     assert!(attacks("castling-into-check-white", Square::G1));
     assert!(!attacks("castling-into-check-white", Square::F1));
     assert!(attacks("castling-long-into-check-white", Square::C1));
@@ -158,6 +151,10 @@ fn castling_is_denied_where_the_name_says_so() {
             Square::E8,
             &[Square::B8, Square::C8, Square::D8],
         ),
+        ("castling-after-a-knight-took-the-rook-white", Square::E1, &[Square::F1, Square::G1]),
+        ("castling-after-a-knight-took-the-rook-black", Square::E8, &[Square::F8, Square::G8]),
+        ("castling-long-after-a-knight-took-the-rook-white", Square::E1, &[Square::C1, Square::D1]),
+        ("castling-long-after-a-knight-took-the-rook-black", Square::E8, &[Square::C8, Square::D8]),
     ] {
         let moves = at(name);
         let board = moves.position().board();
@@ -165,6 +162,85 @@ fn castling_is_denied_where_the_name_says_so() {
         for square in between {
             assert!(board.piece_at(*square).is_none(), "{name} {square}");
             assert!(!attacks(name, *square), "{name} {square}");
+        }
+    }
+}
+
+/// The wings on which nothing stands between the king and a rook that castles still, and what attacks the squares where the king passes and
+/// ends there.
+fn open_wings(moves: &Moves) -> Vec<(CastlingSide, [Bitboard; 2])> {
+    let (position, us) = (moves.position(), moves.position().turn());
+    let (board, king) = (position.board(), position.our(Role::King).single_square().unwrap());
+    let attackers = |square| board.attacks_to(square, !us, board.occupied());
+    let open = CastlingSide::ALL.into_iter().filter_map(|side| {
+        let rook = position.castles().rook(us, side)?;
+        let between = attacks::between(king, rook) & board.occupied();
+        let ends = [side.rook_to(us), side.king_to(us)];
+        between.is_empty().then(|| (side, ends.map(attackers)))
+    });
+    open.collect()
+}
+
+#[test]
+fn a_check_alone_forbids_to_castle() {
+    for (name, role, wings) in [
+        ("castling-out-of-check-by-a-bishop-white", Role::Bishop, 2),
+        ("castling-out-of-check-by-a-rook-white", Role::Rook, 2),
+        ("castling-out-of-check-by-a-pawn-white", Role::Pawn, 1),
+        ("castling-out-of-check-by-a-knight-black", Role::Knight, 2),
+        ("castling-out-of-check-by-a-queen-black", Role::Queen, 2),
+        ("castling-out-of-check-by-a-pawn-black", Role::Pawn, 1),
+    ] {
+        let moves = at(name);
+        let checker = moves.position().checkers().single_square().unwrap();
+        assert_eq!(moves.position().board().role_at(checker), Some(role), "{name}");
+        let free = |(_, attackers): &(_, [Bitboard; 2])| attackers.iter().all(|all| all.is_empty());
+        assert_eq!(open_wings(&moves).iter().filter(|wing| free(wing)).count(), wings, "{name}");
+    }
+}
+
+#[test]
+fn one_kind_of_men_keeps_the_king_from_passing() {
+    for (name, [long, short]) in [
+        ("castling-past-a-pawn-white", [Role::Pawn; 2]),
+        ("castling-past-a-pawn-black", [Role::Pawn; 2]),
+        ("castling-past-a-knight-white", [Role::Knight; 2]),
+        ("castling-past-a-knight-black", [Role::Knight; 2]),
+        ("castling-past-rook-and-queen-white", [Role::Queen, Role::Rook]),
+        ("castling-past-queen-and-rook-black", [Role::Rook, Role::Queen]),
+    ] {
+        let moves = at(name);
+        assert!(!moves.position().is_check(), "{name}");
+        let wings = open_wings(&moves);
+        assert_eq!(wings.len(), 2, "{name}");
+        for (side, [passed, end]) in wings {
+            let role = if side.is_king_side() { short } else { long };
+            assert!(passed.any() && end.is_empty(), "{name} {side:?}");
+            assert_eq!(passed, passed & moves.position().board().by_role(role), "{name} {side:?}");
+        }
+    }
+}
+
+#[test]
+fn the_other_king_alone_denies_three_squares() {
+    for (name, turn, [files, ranks]) in [
+        ("kings-face-to-face-upwards", Color::White, [0, 2]),
+        ("kings-face-to-face-downwards", Color::Black, [0, -2]),
+        ("kings-side-by-side-to-the-right", Color::White, [2, 0]),
+        ("kings-side-by-side-to-the-left", Color::Black, [-2, 0]),
+    ] {
+        let moves = at(name);
+        let (position, board) = (moves.position(), moves.position().board());
+        assert_eq!(position.turn(), turn, "{name}");
+        let [own, other] = [turn, !turn].map(|side| board.king_of(side).unwrap());
+        assert_eq!(other.file() - own.file(), files, "{name}");
+        assert_eq!(other.rank() - own.rank(), ranks, "{name}");
+        let denied = attacks::king_attacks(own) & attacks::king_attacks(other);
+        assert_eq!(denied.count(), 3, "{name}");
+        for square in denied {
+            assert_ne!(board.color_at(square), Some(turn), "{name}");
+            let attackers = board.attacks_to(square, !turn, board.occupied());
+            assert_eq!(attackers.single_square(), Some(other), "{name} {square}");
         }
     }
 }
@@ -218,6 +294,35 @@ fn en_passant_is_possible_or_not() {
             let text = why(name, &format!("{pawn}{square}"));
             assert!(text.contains("would be in check"), "{name}: {text}");
         }
+    }
+}
+
+#[test]
+fn a_square_of_en_passant_is_gone_after_any_move() {
+    for (name, then, word) in [
+        ("no-en-passant-after-a-capture", "c6d4", "d2e3"),
+        ("no-en-passant-after-a-pawn-takes", "d5e4", "b2a3"),
+        ("no-en-passant-after-a-promotion", "h2g1q", "d2e3"),
+        ("no-en-passant-after-castling", "e8g8", "c2d3"),
+        ("en-passant-too-late-after-a-capture", "f3d4", "e5d6"),
+        ("en-passant-too-late-after-a-pawn-takes", "b4a5", "e5d6"),
+        ("en-passant-too-late-after-a-promotion", "h7g8q", "e5d6"),
+        ("en-passant-too-late-after-castling", "e1g1", "e5d6"),
+    ] {
+        let moves = at(name);
+        let list: Vec<String> = moves.list().iter().map(ToString::to_string).collect();
+        let last = list.iter().rposition(|one| one == then).unwrap();
+        let [from, to]: [Square; 2] =
+            [&word[..2], &word[2..]].map(|square| square.parse().unwrap());
+        let mut before = Chess::default();
+        for one in &moves.list()[..last] {
+            before.play_unchecked(one.to_move(&before).unwrap());
+        }
+        assert_eq!(before.ep_square(EnPassantMode::Always), Some(to), "{name}");
+        let board = moves.position().board();
+        assert!(moves.position().our(Role::Pawn).contains(from), "{name}");
+        assert!(board.piece_at(to).is_none() && !moves.position().is_check(), "{name}");
+        assert!(!legal(name, word), "{name}");
     }
 }
 
@@ -432,6 +537,8 @@ fn draws_are_near_and_not_there() {
         let (seen, _) = repetitions(moves.list());
         assert!(seen.values().all(|count| *count < 3), "{name}");
     }
+    let (seen, now) = repetitions(at("threefold-possible-late").list());
+    assert_eq!(seen[&now], 2);
     let moves = at("threefold-possible");
     let (seen, now) = repetitions(moves.list());
     assert!(seen[&now] < 3);
