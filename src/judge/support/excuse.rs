@@ -73,7 +73,17 @@ pub(super) fn gaps(host: &HostFacts) -> impl Iterator<Item = (LayerName, String)
 
 /// The kernel refused the run memory, threads or an instruction (docs/decisions/011), or the sandbox a call that no rule forbids.
 pub(crate) fn refusal(run: &Run, host: &HostFacts) -> Option<Excuse> {
-    refused(&run.refusals, host).or_else(|| refused_call(run))
+    // Engines ask for huge pages and take others where there are none: a move that is illegal afterwards comes of something else.
+    let plainly_illegal = only_huge_pages(&run.refusals).is_some() && is_plainly_illegal(run);
+    let refused = if plainly_illegal { None } else { refused(&run.refusals, host) };
+    refused.or_else(|| refused_call(run))
+}
+
+/// True if the first thing that went wrong is a move that is written as one and is illegal.
+fn is_plainly_illegal(run: &Run) -> bool {
+    let first_fault = run.asks.iter().find(|ask| !ask.answer.is_good());
+    let answer = first_fault.map(|ask| &ask.answer);
+    matches!(answer, Some(Answer::Illegal { why, .. }) if !why.is_misspelt())
 }
 
 /// Calls by which the processes of one entry may work together, or do faster what they can do without. No rule speaks of them, and the
@@ -139,11 +149,7 @@ pub(crate) fn may_excuse(run: &Run, denial: &Denial) -> bool {
 /// The sandbox refused a call that no rule forbids to a program of the entry's own, or to an interpreter that runs it: of a tool of the
 /// system, such as a compiler, the refusal is expected, and it does without.
 fn refused_call(run: &Run) -> Option<Excuse> {
-    // A move that is written as one and is illegal comes of no refusal.
-    let first_fault = run.asks.iter().find(|ask| !ask.answer.is_good());
-    if let Some(Answer::Illegal { why, .. }) = first_fault.map(|ask| &ask.answer)
-        && !why.is_misspelt()
-    {
+    if is_plainly_illegal(run) {
         return None;
     }
     let found: Vec<&Denial> = run.denials.iter().filter(|denial| may_excuse(run, denial)).collect();
@@ -265,6 +271,15 @@ fn over_limit(refusals: &[Refusal], host: &HostFacts) -> Option<Excuse> {
 fn help(refusals: &[Refusal], host: &HostFacts) -> String {
     /// Fewer processes and threads than an entry gets where the host's own limit is not low.
     const FEW: u32 = 512;
+    if let Some(most) = only_huge_pages(refusals) {
+        /// The size of a huge page on x86-64, and on aarch64 with pages of 4 KiB.
+        const PAGE: u64 = 2 << 20;
+        return format!(
+            "`sysctl vm.nr_hugepages={}` sets them apart on this host (more where several of its processes want some); check again \
+             then, or let the engine go on with ordinary pages where `mmap` fails",
+            most.0.div_ceil(PAGE)
+        );
+    }
     let less = "or let the engine do with less: take smaller tables and fewer threads until the kernel grants them";
     let (mut images, mut maps, mut used): (Vec<Bytes>, Vec<Bytes>, Vec<Bytes>) = Default::default();
     for refusal in refusals {
@@ -329,6 +344,19 @@ fn help(refusals: &[Refusal], host: &HostFacts) -> String {
     format!("where it touches little of it, {step}; else {bigger}")
 }
 
+/// The largest mapping that was refused, where all that was refused are huge pages.
+fn only_huge_pages(refusals: &[Refusal]) -> Option<Bytes> {
+    let mut most = None;
+    for refusal in refusals {
+        match refusal.what {
+            Resource::HugePages(size) => most = most.max(Some(size)),
+            Resource::Unrecorded(_) => {}
+            _ => return None,
+        }
+    }
+    most
+}
+
 /// Mappings from this size on are those of `--lazy-memory`.
 const LAZY_FROM: Bytes = Bytes(4 << 30);
 
@@ -382,6 +410,20 @@ mod tests {
         assert_eq!(finding.status, Status::Undecided);
         assert!(finding.summary.contains("a mapping of 256 GiB"));
         assert!(finding.summary.contains("8 GiB of memory and 2 processors"));
+    }
+
+    #[test]
+    fn huge_pages_that_the_host_has_not_leave_a_death_open_and_no_illegal_move() {
+        let mut run = testing::run(Purpose::Main).refused(Resource::HugePages(Bytes(5 << 20)));
+        let excuse = refusal(&run, &testing::host()).unwrap();
+        assert!(excuse.why.contains("5 MiB in huge pages (MAP_HUGETLB)"), "{}", excuse.why);
+        assert!(excuse.help.contains("`sysctl vm.nr_hugepages=3`"), "{}", excuse.help);
+        run.asks[0].answer = testing::illegal("bestmove e2e5", "illegal: the king stays in check");
+        assert!(refusal(&run, &testing::host()).is_none());
+        // Of ordinary memory the machine is to be as big as the event's.
+        let more = run.refused(Resource::Memory(Bytes(256 << 30)));
+        let help = refusal(&more, &testing::host()).unwrap().help;
+        assert!(!help.contains("nr_hugepages"), "{help}");
     }
 
     #[test]

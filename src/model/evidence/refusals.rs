@@ -38,6 +38,8 @@ pub(crate) const LARGEST_FILE: Bytes = Bytes(1 << 30);
 pub enum Resource {
     /// A mapping of this size (mmap, ENOMEM).
     Memory(Bytes),
+    /// A mapping of this size in huge pages, of which the administrator sets a number apart (mmap with MAP_HUGETLB, ENOMEM).
+    HugePages(Bytes),
     /// All that a program is made of when it is loaded, its tables included (execve, ENOMEM).
     Image(Bytes),
     /// No resource yet: it still took memory when the time for its start was over, and used so much then.
@@ -97,6 +99,9 @@ impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Resource::Memory(size) => write!(f, "a mapping of {}", size.human()),
+            Resource::HugePages(size) => {
+                write!(f, "a mapping of {} in huge pages (MAP_HUGETLB)", size.human())
+            }
             Resource::Image(size) => write!(
                 f,
                 "{} that a program of its own wants when it is loaded (tables in .bss)",

@@ -310,13 +310,19 @@ fn without_namespaces(table: &CallTable) -> Vec<CallRule> {
     rules
 }
 
-/// Calls that stop so that the tracer can look: paths, new processes, great mappings.
+/// Calls that stop so that the tracer can look: paths, new processes, great mappings and those of huge pages.
 fn stopped(table: &CallTable) -> Vec<CallRule> {
     let paths = table.paths.iter().chain(table.looks).copied().flatten();
     let mut rules: Vec<CallRule> =
         paths.map(|&(number, stop)| CallRule::stops(number, stop)).collect();
     let forks = table.forks.iter().chain([&table.clone]);
     rules.extend(forks.map(|&number| CallRule::stops(number, StoppedCall::Clone)));
+    // Before those that are great: what `--lazy-memory` does not reserve of huge pages would be missing at the first touch.
+    rules.push(CallRule {
+        number: table.flagged_map,
+        when: When::Bits(3, libc::MAP_HUGETLB as u32),
+        then: FilterAnswer::Stop(StoppedCall::HugePages),
+    });
     rules.extend(table.mmap.map(|number| CallRule {
         number,
         when: When::Huge(1),

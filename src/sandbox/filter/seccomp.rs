@@ -382,11 +382,23 @@ pub(in crate::sandbox) mod tests {
     }
 
     #[test]
-    fn only_huge_mappings_stop() {
+    fn only_huge_mappings_and_those_of_huge_pages_stop() {
         let p = program(true);
         let map =
             |len: u64| run(&p, AUDIT_ARCH_X86_64, libc::SYS_mmap as u32, [0, len, 0, 0, 0, 0]);
         assert_eq!(map(1 << 20), libc::SECCOMP_RET_ALLOW);
         assert_eq!(map(256 << 30), libc::SECCOMP_RET_TRACE | StoppedCall::BigMap as u32);
+        let stops = libc::SECCOMP_RET_TRACE | StoppedCall::HugePages as u32;
+        let flagged = |arch, number, len: u64, flags: i32| {
+            run(&p, arch, number, [0, len, 3, flags as u64, u64::MAX, 0])
+        };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let huge = flags | libc::MAP_HUGETLB;
+        for len in [2 << 20, 256 << 30] {
+            assert_eq!(flagged(AUDIT_ARCH_X86_64, libc::SYS_mmap as u32, len, huge), stops);
+        }
+        let plain = flagged(AUDIT_ARCH_X86_64, libc::SYS_mmap as u32, 2 << 20, flags);
+        assert_eq!(plain, libc::SECCOMP_RET_ALLOW);
+        assert_eq!(flagged(AUDIT_ARCH_I386, 192, 2 << 20, huge), stops | u32::from(COMPAT));
     }
 }

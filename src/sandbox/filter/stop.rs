@@ -43,6 +43,8 @@ listed_enum! {
         LookAt,
         /// `mmap` of 4 GiB or more.
         BigMap,
+        /// `mmap` of huge pages.
+        HugePages,
         /// `clone`, `fork`, `vfork`.
         Clone,
         /// Refused; the tracer names it and makes it fail with EPERM.

@@ -72,7 +72,10 @@ impl Tracer<'_> {
                 if self.shared.lazy_memory() && tracee::reserve_nothing(pid, &call) {
                     self.lazy(size);
                 }
-                Some(PendingCall::Map { size })
+                Some(PendingCall::Map { wants: Resource::Memory(size) })
+            }
+            StoppedCall::HugePages => {
+                Some(PendingCall::Map { wants: Resource::HugePages(Bytes(call.args[1])) })
             }
             StoppedCall::Clone => Some(PendingCall::Clone { told: false }),
             StoppedCall::SharedWait => Some(self.shared_wait(pid, call.args[0])),
@@ -302,9 +305,7 @@ impl Tracer<'_> {
             PendingCall::Nowhere if error == 0 => self.unrecorded(RecordPart::Paths),
             PendingCall::Open(open) => self.open_ended(pid, by, open, came_to, error),
             PendingCall::Look { path } => self.path_answer(by, &path, error == 0),
-            PendingCall::Map { size } if error == libc::ENOMEM => {
-                self.refused(pid, Resource::Memory(size));
-            }
+            PendingCall::Map { wants } if error == libc::ENOMEM => self.refused(pid, wants),
             PendingCall::Clone { .. } => {
                 self.makes_none(pid);
                 if error == libc::EAGAIN {

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::evidence::FileAccess;
-use crate::model::units::Bytes;
+use crate::model::evidence::{FileAccess, Resource};
 use crate::sandbox::filter::stop::{Call, StoppedCall};
 use crate::sandbox::inspect::files::FoundFile;
 use crate::sandbox::inspect::process;
@@ -44,7 +43,8 @@ pub(in crate::sandbox) enum PendingCall {
         path: PathBuf,
     },
     Map {
-        size: Bytes,
+        /// What the host has too little of, where it cannot be made.
+        wants: Resource,
     },
     /// A path that we cannot read, though the kernel may.
     Unreadable,

@@ -40,6 +40,7 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
         (439, StoppedCall::LookAt),
     ]],
     mmap: None,
+    flagged_map: 192, // mmap2: the old call has its arguments in memory
     forks: &[2, 190],
     clone: 120,
     clone3: 435,

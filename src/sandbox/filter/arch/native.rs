@@ -46,6 +46,7 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
         ],
     ],
     mmap: Some(libc::SYS_mmap as u32),
+    flagged_map: libc::SYS_mmap as u32,
     forks: current::FORKS,
     clone: libc::SYS_clone as u32,
     clone3: libc::SYS_clone3 as u32,

@@ -10,7 +10,10 @@ pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) execat: u32,
     pub(in crate::sandbox) paths: &'static [&'static [(u32, StoppedCall)]],
     pub(in crate::sandbox) looks: &'static [&'static [(u32, StoppedCall)]],
+    /// `mmap`, where its length can be more than 32 bits.
     pub(in crate::sandbox) mmap: Option<u32>,
+    /// `mmap` with its flags in the fourth argument.
+    pub(in crate::sandbox) flagged_map: u32,
     pub(in crate::sandbox) forks: &'static [u32],
     pub(in crate::sandbox) clone: u32,
     pub(in crate::sandbox) clone3: u32,
