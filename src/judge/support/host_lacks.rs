@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::judge::support::allowed::{Allowed, LibraryWord};
 use crate::judge::support::complaints::{self, Complainer};
 use crate::judge::support::excuse::{Excuse, gaps, refusal};
-use crate::judge::support::{runs, wording};
+use crate::judge::support::{older_tools, runs, wording};
 use crate::model::command_words::base_name;
 use crate::model::evidence::{
     Exec, ExecOutcome, ExitHow, FileAccess, FileOpen, HostFacts, ProgramClass, Purpose, Run,
@@ -237,6 +237,7 @@ pub(crate) fn not_up(run: &Run, host: &HostFacts, policy: &dyn Allowed) -> Optio
         .or_else(|| missing_library(run, policy))
         .or_else(|| older_library(run, policy))
         .or_else(|| missing_part_of_python(run))
+        .or_else(|| older_tools::older_tool(run))
         .or_else(|| no_accelerator(run, host, policy))
         .or_else(|| lacking_processor(run))
         .or_else(|| refused_limit(run))

@@ -5,6 +5,7 @@ pub(crate) mod came_again;
 pub(crate) mod complaints;
 pub(crate) mod excuse;
 pub(crate) mod host_lacks;
+pub(crate) mod older_tools;
 pub(crate) mod one_answer;
 pub(crate) mod paths;
 pub(crate) mod positions;
