@@ -93,7 +93,10 @@ impl FileKind {
     fn instead(self) -> &'static str {
         match self {
             FileKind::Pe | FileKind::Dos | FileKind::MachO => "build it for x86-64 Linux",
-            FileKind::Zip => "take out of it the one file that is the engine, and hand that in",
+            FileKind::Zip => {
+                "take out of it the one file that is the engine, and hand that in; one that Python is to run (`__main__.py`) needs the \
+                 line `#!/usr/bin/python3` before it"
+            }
             FileKind::Compressed => {
                 "unpack it, and give the file that comes out to `gate4k pack`: it packs it behind a stub that unpacks it \
                  at the start"

@@ -178,16 +178,20 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     let went_well = runs::gate_runs(evidence).flat_map(runs::searches);
     let bound = went_well
         .filter(|s| s.ask.answer.is_good() && s.go.left > weak.go.left)
-        .filter_map(|s| s.go.left)
-        .min();
+        .filter_map(|s| Some((s.go.left?, &s.go.go)))
+        .min_by_key(|(left, _)| *left);
+    // Where the increment is another one, too, it may be that which the entry does not stand.
+    let increment = |go: &str| go.split_once(" winc ").map(|(_, rest)| rest.to_owned());
+    let other = bound.map(|(_, go)| go).filter(|go| increment(go) != increment(&weak.go.go));
     let fault = match (bound, weak.go.left) {
         // The clock has no part in it.
         _ if again => "it gives a move twice".to_owned(),
         // What lies between the two was not tried.
-        (Some(plays), Some(fails)) => format!(
-            "it fails on a clock of {} and plays on one of {}",
+        (Some((plays, _)), Some(fails)) => format!(
+            "it fails on a clock of {} and plays on one of {}{}",
             wording::secs(fails),
-            wording::secs(plays)
+            wording::secs(plays),
+            other.map_or_else(String::new, |go| format!(" (`{go}`)"))
         ),
         // Smaller clocks in the same process went before it.
         (None, Some(left)) if left >= LEAST_LEFT => {
@@ -207,11 +211,14 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     .details(place(weak))
     .details(runs::options_set(weak.run, weak.index))
     .details(runs::crashes(weak.run))
-    .with("weak_below_ms", bound.map(|left| left.as_secs_f64() * 1e3))
+    .with("weak_below_ms", bound.map(|(left, _)| left.as_secs_f64() * 1e3))
     .with("weak_at", json_of(weak))
     .with("commands", runs::commands_upto(weak.run, weak.index))
     .help(if again {
         TWICE
+    } else if other.is_some() && matches!(weak.ask.answer, Answer::Ended(_)) {
+        "see by hand what of that `go` ends it, the clock or the increment: an engine that ends loses the game, though below the \
+         event's clock that is no reason to reject"
     } else {
         "have a move ready before the clock is looked at, such as the first legal one: an engine that is short of \
          time loses the game otherwise, though that is no reason to reject"

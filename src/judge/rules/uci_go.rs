@@ -3,7 +3,7 @@
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{excuse, host_lacks, one_answer, runs, wording};
-use crate::model::evidence::{Answer, Ask, Evidence, Purpose};
+use crate::model::evidence::{Answer, Ask, Evidence, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 use crate::model::words::counted;
@@ -70,7 +70,9 @@ fn judge(evidence: &Evidence) -> Finding {
         .details(runs::account(run, index))
         .with("ask", ask)
         .with("commands", runs::commands_upto(run, index))
-        .help(if resigns {
+        .help(if on_stderr(run) {
+            "write `bestmove` to standard output (file descriptor 1): it went to standard error"
+        } else if resigns {
             "answer with a move as long as the game is not lost: it resigned wherever it was asked, so that nothing shows \
              that it plays"
         } else {
@@ -82,6 +84,11 @@ fn judge(evidence: &Evidence) -> Finding {
     // Files that are missing are recorded of the main run alone.
     let terminal = || runs::gate_runs(evidence).find_map(host_lacks::no_terminal);
     figures(excuse::excused(finding, excuse::refusal(run, &evidence.host).or_else(terminal)))
+}
+
+/// True if it wrote a move to its standard error.
+fn on_stderr(run: &Run) -> bool {
+    run.stderr_tail.iter().any(|line| line.trim_start().starts_with("bestmove "))
 }
 
 fn passed(searches: &[SearchInRun], good: usize, bare: Option<bool>) -> Finding {
@@ -137,7 +144,7 @@ mod tests {
     use super::*;
     use crate::judge::support::testing;
     use crate::judge::support::testing::illegal;
-    use crate::model::evidence::{Question, Resource, Run};
+    use crate::model::evidence::{Question, Resource};
     use crate::model::units::Bytes;
     use crate::model::verdict::Status;
 

@@ -5,7 +5,7 @@ use super::{CausedByLoad, InGames, JudgedRule, Needed};
 use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{Answer, Evidence, Question, Run};
 use crate::model::rule::RuleId;
-use crate::model::verdict::Finding;
+use crate::model::verdict::{Finding, Status};
 use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::UciHandshake;
@@ -36,7 +36,7 @@ fn judge(evidence: &Evidence) -> Finding {
     };
     let took =
         run.asks.iter().find(|ask| ask.question == Question::Uci).map_or(uciok, |ask| ask.took);
-    Finding::pass(
+    let finding = Finding::pass(
         RULE,
         format!(
             "`uci` answered with `uciok` in {}; {id}; {}",
@@ -53,7 +53,19 @@ fn judge(evidence: &Evidence) -> Finding {
     }))
     .with("id_name", &run.id_name)
     .with("id_author", &run.id_author)
-    .with("options", &run.options)
+    .with("options", &run.options);
+    if evidence.capabilities.setoption == Some(false) {
+        return Finding {
+            status: Status::Advice,
+            summary: format!(
+                "{}; it did not answer `isready` after an option of its own was set to what it is already",
+                finding.summary
+            ),
+            ..finding
+        }
+        .help("stand `setoption name N value V` for each option that `uci` announces, or announce none: runners set them");
+    }
+    finding
 }
 
 /// No `uciok`: the engine's fault if it ran on or talked; one that ended in silence never was an engine.
@@ -112,7 +124,6 @@ mod tests {
     use crate::judge::support::testing;
     use crate::model::evidence::{ExitHow, Purpose};
     use crate::model::units::Bytes;
-    use crate::model::verdict::Status;
 
     #[test]
     fn an_end_in_silence_is_the_start_s_matter_and_all_else_its_own() {

@@ -58,7 +58,7 @@ pub(super) fn file(tool: &Exec) -> Option<&str> {
 }
 
 /// The first program of the host of these names that ran, by itself or to read a script, and failed.
-fn failed<'a>(run: &'a Run, is_it: impl Fn(&str) -> bool) -> impl Iterator<Item = &'a Exec> {
+fn failed(run: &Run, is_it: impl Fn(&str) -> bool) -> impl Iterator<Item = &Exec> {
     run.execs.iter().filter(move |exec| {
         let name = match (&exec.real, exec.class) {
             (Some(real), _) if exec.script => base_name(real),

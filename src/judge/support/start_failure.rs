@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use crate::judge::support::allowed::Allowed;
-use crate::judge::support::{complaints, excuse, paths, refused_access, runs, wording};
+use crate::judge::support::{
+    complaints, excuse, older_tools, paths, refused_access, runs, wording,
+};
 use nix::errno::Errno;
 
 use crate::judge::rules::{commands, libraries};
+use crate::model::command_words::base_name;
 use crate::model::evidence::{
-    Answer, Ask, ExecOutcome, ExitHow, FileOpen, LaunchFailure, Limits, ProgramClass, Question, Run,
+    Answer, Ask, Exec, ExecOutcome, ExitHow, FileOpen, LaunchFailure, Limits, ProgramClass,
+    Question, Run,
 };
 use crate::model::next_step::ENTRY;
 use crate::model::text::escape;
@@ -114,8 +118,9 @@ fn silence(run: &Run, limits: &Limits) -> Cause {
         ),
         (Some(Answer::OnlyAtEnd), _) => Cause::new(
             format!(
-                "it had read `uci` and slept in a read for more, with nothing written; `{word}` came out only when its \
-                 input was closed, so it keeps what it writes, or reads all of its input first"
+                "it had read `{}` and slept in a read for more, with nothing written; `{word}` came out only when its \
+                 input was closed, so it keeps what it writes, or reads all of its input first",
+                if run.uciok.is_none() { "uci" } else { "isready" }
             ),
             "flush after every line: `print(..., flush=True)` or `python3 -u` in Python, `$|=1` in Perl, \
              `setbuf(stdout, 0)` in C, `cout << endl` in C++; and answer each line as it comes, without waiting for the end \
@@ -219,10 +224,55 @@ fn failed_tool(run: &Run) -> Option<(String, String)> {
     } else if unpacks(&exec.name) {
         "see that the payload begins where the stub cuts it (`tail -n +N`, `tail -c +N`), and that it is whole".to_owned()
     } else {
-        format!("do by hand what the stub does with {}, and mend what it complains of", exec.name)
+        let here =
+            older_tools::file(exec).map_or_else(String::new, |file| format!(" (here {file})"));
+        format!(
+            "do by hand what the stub does with {}{here}, and mend what it complains of",
+            exec.name
+        )
     };
     let exit = exec.exit.map(|exit| runs::exit_words(run, exit)).unwrap_or_default();
     Some((format!("after {} ended with {exit}{complaint}", runs::lineage(run, Some(index))), help))
+}
+
+/// Interpreters that take their program from their input where they are given none.
+const READERS: [&str; 7] = ["python3", "python", "pypy3", "perl", "sh", "bash", "dash"];
+
+/// A program that ended well and had not the runner's input: an interpreter that read its program there, or what a shell may have started
+/// in the background. With the next step.
+fn without_input(run: &Run) -> Option<(String, String)> {
+    let ended_well =
+        |exec: &Exec| exec.outcome == ExecOutcome::Ran && exec.exit == Some(ExitHow::Status(0));
+    let find = |is_it: &dyn Fn(&Exec) -> bool| {
+        let mut later = run.execs.iter().enumerate().skip(1);
+        let found = later.find(|(_, exec)| ended_well(exec) && is_it(exec));
+        found.map(|(index, exec)| (runs::lineage(run, Some(index)), exec))
+    };
+    let reads = |exec: &Exec| {
+        exec.class == ProgramClass::Listed
+            && READERS.contains(&&*exec.name)
+            && exec.argv.get(1).is_none_or(|word| word == "-")
+    };
+    if let Some((lineage, Exec { name, .. })) = find(&reads) {
+        return Some((
+            format!("after {lineage} had read its program from its input"),
+            format!(
+                "give {name} its program as a file of `mktemp`'s (`exec {name} $T`) or as an argument (`-c`, `-e`): where that comes \
+                 through a pipe (`|{name}`), no line of the runner's reaches it"
+            ),
+        ));
+    }
+    let entry = run.execs.first()?;
+    let reader = entry.real.as_deref().filter(|_| entry.script).map(base_name);
+    let by_shell = reader.is_some_and(|reader| ["sh", "dash", "bash"].contains(&reader));
+    let apart = |exec: &Exec| exec.class == ProgramClass::OwnProduct && exec.pid != entry.pid;
+    let (lineage, _) = find(&apart).filter(|_| by_shell)?;
+    Some((
+        format!("after {lineage} had ended with exit status 0"),
+        "where the stub starts it with `&`, a shell gives it no input (/dev/null): let `exec $T` come last, with `&` only what removes \
+         the file; else see what ends it before it reads `uci`"
+            .to_owned(),
+    ))
 }
 
 /// True if something complained of a path.
@@ -234,6 +284,14 @@ fn complains_of(run: &Run, path: &str) -> bool {
 fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
     let what = format!("after {} was refused to write {}", runs::lineage(run, open.by), open.path);
     let entry = run.execs.first().and_then(|entry| Path::new(&entry.asked).parent());
+    if run.execs.first().is_some_and(|entry| entry.asked == open.path) {
+        let what =
+            format!("after {} was refused to write its own file", runs::lineage(run, open.by));
+        let help = "leave the entry's own file as it was handed in: what it writes there would stay (rule 7.4) and count (rule 7.1), so it \
+                    is read-only; write to a file that `mktemp` makes, or in the current directory, and remove it there"
+            .to_owned();
+        return (what, help);
+    }
     let beside_entry = entry.is_some_and(|folder| Path::new(&open.path).starts_with(folder));
     // Where it makes files the sandbox refuses none: the file has a mode of the entry's own choice.
     if open.own && !beside_entry {
@@ -346,6 +404,10 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
         return Some(not_installed(&name, policy));
     }
     let Some(module) = modules.into_iter().next() else {
+        let ended = runs::how_it_ended(run).is_some();
+        if let Some(cause) = without_input(run).filter(|_| ended) {
+            return Some(cause);
+        }
         if let Some(name) = libraries::wanted_in_vain(run, policy) {
             return Some((
                 format!("after it had wanted {name} in vain"),
@@ -373,4 +435,66 @@ fn wanted(run: &Run, policy: &dyn Allowed) -> Option<(String, String)> {
         format!("after it did not find {module}"),
         format!("do without {module}, or carry it inside the file (within its 4096 bytes)"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing::{self, TestList};
+    use crate::model::evidence::{FileAccess, Purpose};
+
+    fn cause(run: &Run) -> Cause {
+        of(run, &testing::evidence_of([]).limits, &TestList)
+    }
+
+    /// A shell script that ended well before `uciok`, after it had started this.
+    fn stub(name: &str, class: ProgramClass) -> Run {
+        let mut run = testing::run(Purpose::Main).died(ExitHow::Status(0));
+        (run.execs[0].script, run.execs[0].real) = (true, Some("/usr/bin/dash".into()));
+        let mut run = run.started(Some(0), name, class);
+        run.execs[1].pid = 11;
+        run
+    }
+
+    #[test]
+    fn a_program_that_came_to_its_interpreter_through_a_pipe_is_named() {
+        let mut run = stub("python3", ProgramClass::Listed);
+        let told = cause(&run);
+        assert!(told.what.ends_with("entry > python3 had read its program from its input"));
+        assert!(told.help.contains("(`|python3`), no line of the runner's reaches it"));
+        run.execs[1].argv.push("/tmp/tmp.a".into());
+        assert!(!cause(&run).what.contains("from its input"));
+    }
+
+    #[test]
+    fn an_engine_in_the_background_is_told_that_it_has_no_input() {
+        let mut run = stub("tmp.a", ProgramClass::OwnProduct);
+        let told = cause(&run);
+        assert!(told.what.ends_with("after entry > tmp.a had ended with exit status 0"));
+        assert!(told.help.contains("/dev/null"), "{}", told.help);
+        // In the place of the stub it has the runner's input.
+        run.execs[1].pid = run.execs[0].pid;
+        assert!(!cause(&run).help.contains("/dev/null"));
+    }
+
+    #[test]
+    fn the_entrys_own_file_is_told_to_be_read_only() {
+        let run = testing::run(Purpose::Main).died(ExitHow::Status(1));
+        let own = "/entry/1f128788".to_owned();
+        let mut run = run.opened(&own, true);
+        run.execs[0].asked = own;
+        run.opens[0].access = FileAccess::Write;
+        let told = cause(&run);
+        assert!(told.what.ends_with("was refused to write its own file"), "{}", told.what);
+        assert!(told.help.starts_with("leave the entry's own file"), "{}", told.help);
+    }
+
+    #[test]
+    fn a_tool_that_failed_is_told_with_its_version() {
+        let mut run = stub("cc", ProgramClass::Listed);
+        run.execs[1].exit = Some(ExitHow::Status(1));
+        run.execs[1].real = Some("/usr/bin/x86_64-linux-gnu-gcc-12".into());
+        let help = cause(&run).help;
+        assert!(help.contains("with cc (here /usr/bin/x86_64-linux-gnu-gcc-12)"), "{help}");
+    }
 }
