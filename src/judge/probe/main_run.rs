@@ -8,7 +8,7 @@ use super::{Bench, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::probe::conversation::{
-    ASLEEP, Identified, Over, PositionForm, Ready, Search, Session, StartSilence, Step, quit,
+    ASLEEP, Over, PositionForm, Ready, Search, Session, StartSilence, Step, quit,
 };
 use crate::model::evidence::{Answer, EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -26,7 +26,7 @@ pub(super) struct Facts {
     pub(super) started: bool,
     /// The time until then.
     pub(super) start: Duration,
-    /// The engine answered `uci` only when its input was closed.
+    /// The engine answered `uci` or the first `isready` only when its input was closed.
     pub(super) only_at_end: bool,
     /// The rule's `go` brought a `bestmove`, legal or not.
     pub(super) plays: bool,
@@ -63,7 +63,7 @@ impl MainRun {
 pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError> {
     let mut facts = Facts::default();
     let began = Instant::now();
-    let ready = started(bench)?.and_then(Session::<Identified>::isready);
+    let ready = started(bench)?;
     if ready.is_ok() {
         facts.started = true;
         facts.start = began.elapsed();
@@ -78,17 +78,18 @@ pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError>
 
 /// An engine that is asleep at its start has its input closed. One that answers then is looked at once more, for half as long: the
 /// answer of one that does not flush comes when its input is closed, that of any other at a time of its own.
-fn started(bench: &Bench<'_>) -> Result<Step<Identified>, SandboxError> {
+fn started(bench: &Bench<'_>) -> Result<Step<Ready>, SandboxError> {
     for asleep in [ASLEEP, ASLEEP / 2] {
-        match bench.start(Purpose::Main)?.uci_watched(asleep) {
-            Ok(known) => return Ok(Ok(known)),
+        let known = bench.start(Purpose::Main)?.uci_watched(asleep);
+        match known.and_then(|known| known.isready_watched(asleep)) {
+            Ok(ready) => return Ok(Ok(ready)),
             Err(StartSilence::Over(over)) if asleep == ASLEEP && is_only_at_end(&over) => {}
             Err(StartSilence::Over(over)) => return Ok(Err(over)),
             Err(StartSilence::Deaf) => break,
         }
     }
     // Looking at it has spoilt it: once more, and waited for as long as the rule says.
-    Ok(bench.start(Purpose::Main)?.uci())
+    Ok(bench.start(Purpose::Main)?.shake_hands())
 }
 
 fn is_only_at_end(over: &Session<Over>) -> bool {

@@ -23,13 +23,97 @@ pub(crate) const ASLEEP: Duration = Duration::from_secs(3);
 /// The longest wait for its answer after that.
 const AT_END: Duration = Duration::from_secs(1);
 
-/// The reason that `uciok` did not come.
+/// The reason that `uciok` or `readyok` did not come.
 #[derive(Debug)]
 pub(crate) enum StartSilence {
     /// The conversation has ended, and says why.
     Over(Session<Over>),
     /// The engine slept, and said nothing at the end of its input either: nothing is known of what it would have said later.
     Deaf,
+}
+
+/// The reason that a question of a watched start has no answer.
+enum Unheard {
+    /// It is on record.
+    Recorded,
+    /// As [`StartSilence::Deaf`].
+    Deaf,
+}
+
+impl Inner {
+    /// Asks, and looks at an engine that says nothing: where it sleeps in a read for a while, its input is closed.
+    fn ask_watched(
+        &mut self,
+        question: Question,
+        lines: &[&str],
+        asleep: Duration,
+        wanted: &Reply,
+    ) -> Result<Instant, Unheard> {
+        let is_wanted = |reply: &Reply| reply == wanted;
+        let asked = Instant::now();
+        let deadline = self.started + self.limits.startup;
+        let until = deadline.min(asked + WATCHED.min(self.limits.startup / 3));
+        let mut heard = self.say(lines).map(|_| None);
+        let mut asleep_since = None;
+        while matches!(heard, Ok(None)) && Instant::now() < until {
+            heard = self.listen(Instant::now() + LOOK, is_wanted);
+            if self.wire.has_spoken() || !self.confined.waits_for_input() {
+                asleep_since = None;
+                continue;
+            }
+            if asleep_since.get_or_insert_with(Instant::now).elapsed() >= asleep {
+                self.wire.close_input();
+                let at_end = self.listen(Instant::now() + AT_END, is_wanted);
+                if !matches!(at_end, Ok(Some(_))) {
+                    return Err(Unheard::Deaf);
+                }
+                heard = Err(Answer::OnlyAtEnd);
+            }
+        }
+        let heard = match heard {
+            Ok(Some(heard)) => Ok(heard),
+            // An engine that has begun to talk, or still computes, is waited for as ever.
+            Ok(None) => self.hear(deadline, is_wanted),
+            Err(answer) => Err(answer),
+        };
+        match heard {
+            Ok((at, ..)) => {
+                self.record(question, asked, at, Answer::Done);
+                Ok(at)
+            }
+            Err(answer) => {
+                self.record(question, asked, Instant::now(), answer);
+                Err(Unheard::Recorded)
+            }
+        }
+    }
+
+    /// The option that goes before each `isready` of the start; none goes before the only one where nothing is set.
+    fn ready_questions(&self) -> Vec<Option<String>> {
+        let sets = self.sets();
+        if sets.is_empty() { vec![None] } else { sets.into_iter().map(Some).collect() }
+    }
+
+    /// Asks by `isready` after such an option.
+    fn ask_after_set<T>(
+        &mut self,
+        set: Option<String>,
+        ask: impl FnOnce(&mut Inner, &[&str]) -> T,
+    ) -> T {
+        self.set = set.as_ref().map(|set| escape(set.as_bytes(), MOST_OF_A_SET));
+        let isready = UciCommand::IsReady.to_string();
+        let lines: Vec<&str> = set.as_deref().into_iter().chain([&*isready]).collect();
+        ask(self, &lines)
+    }
+}
+
+impl<S> Session<S> {
+    fn silent(self, unheard: Unheard) -> StartSilence {
+        match unheard {
+            Unheard::Recorded => StartSilence::Over(self.over()),
+            Unheard::Deaf => StartSilence::Deaf,
+        }
+    }
 }
 
 impl Session<Started> {
@@ -87,43 +171,13 @@ impl Session<Started> {
         mut self,
         asleep: Duration,
     ) -> Result<Session<Identified>, StartSilence> {
-        let limits = self.inner.limits;
-        let is_uciok = |reply: &Reply| *reply == Reply::UciOk;
-        let until = self.inner.started + WATCHED.min(limits.startup / 3);
-        let asked = Instant::now();
-        let mut heard = self.inner.say(&[&UciCommand::Uci.to_string()]).map(|_| None);
-        let mut asleep_since = None;
-        while matches!(heard, Ok(None)) && Instant::now() < until {
-            heard = self.inner.listen(Instant::now() + LOOK, is_uciok);
-            if self.inner.wire.has_spoken() || !self.inner.confined.waits_for_input() {
-                asleep_since = None;
-                continue;
-            }
-            if asleep_since.get_or_insert_with(Instant::now).elapsed() >= asleep {
-                self.inner.wire.close_input();
-                let at_end = self.inner.listen(Instant::now() + AT_END, is_uciok);
-                if !matches!(at_end, Ok(Some(_))) {
-                    return Err(StartSilence::Deaf);
-                }
-                heard = Err(Answer::OnlyAtEnd);
-            }
-        }
-        let heard = match heard {
-            Ok(Some(heard)) => Ok(heard),
-            // An engine that has begun to talk, or still computes, is waited for as ever.
-            Ok(None) => self.inner.hear(self.inner.started + limits.startup, is_uciok),
-            Err(answer) => Err(answer),
-        };
-        match heard {
-            Ok((at, ..)) => {
-                self.inner.record(Question::Uci, asked, at, Answer::Done);
+        let line = UciCommand::Uci.to_string();
+        match self.inner.ask_watched(Question::Uci, &[&line], asleep, &Reply::UciOk) {
+            Ok(at) => {
                 self.inner.run.uciok = Some(self.inner.since_start(at));
                 Ok(self.becomes())
             }
-            Err(answer) => {
-                self.inner.record(Question::Uci, asked, Instant::now(), answer);
-                Err(StartSilence::Over(self.over()))
-            }
+            Err(unheard) => Err(self.silent(unheard)),
         }
     }
 
@@ -144,23 +198,43 @@ impl Session<Identified> {
     /// The ended conversation, where there was no `readyok`.
     pub(crate) fn isready(mut self) -> Step<Ready> {
         let deadline = self.inner.started + self.inner.limits.startup;
-        let isready = UciCommand::IsReady.to_string();
-        let mut sets = self.inner.sets().into_iter();
-        loop {
-            let set = sets.next();
-            let is_last = sets.len() == 0;
-            self.inner.set = set.as_ref().map(|set| escape(set.as_bytes(), MOST_OF_A_SET));
-            let lines: Vec<&str> = set.as_deref().into_iter().chain([&*isready]).collect();
-            match self.inner.ask(Question::IsReady, &lines, deadline, &Reply::ReadyOk) {
-                Ok(at) if is_last => {
-                    self.inner.run.readyok = Some(self.inner.since_start(at));
-                    self.inner.confined.start_is_over();
-                    return Ok(self.becomes());
-                }
-                Ok(_) => {}
+        let mut ready = None;
+        for set in self.inner.ready_questions() {
+            match self.inner.ask_after_set(set, |inner, lines| {
+                inner.ask(Question::IsReady, lines, deadline, &Reply::ReadyOk)
+            }) {
+                Ok(at) => ready = Some(at),
                 Err(()) => return Err(self.over()),
             }
         }
+        Ok(self.comes_up(ready))
+    }
+
+    /// As [`Session::isready`], watched as [`Session::uci_watched`] watches.
+    ///
+    /// # Errors
+    /// The ended conversation, where there was no `readyok` in time.
+    pub(crate) fn isready_watched(
+        mut self,
+        asleep: Duration,
+    ) -> Result<Session<Ready>, StartSilence> {
+        let mut ready = None;
+        for set in self.inner.ready_questions() {
+            match self.inner.ask_after_set(set, |inner, lines| {
+                inner.ask_watched(Question::IsReady, lines, asleep, &Reply::ReadyOk)
+            }) {
+                Ok(at) => ready = Some(at),
+                Err(unheard) => return Err(self.silent(unheard)),
+            }
+        }
+        Ok(self.comes_up(ready))
+    }
+
+    /// The start is over with the last `readyok`.
+    fn comes_up(mut self, ready: Option<Instant>) -> Session<Ready> {
+        self.inner.run.readyok = ready.map(|at| self.inner.since_start(at));
+        self.inner.confined.start_is_over();
+        self.becomes()
     }
 
     /// The same as a match has it: whatever is set, `false` for each switch of a book or of pondering among it (rule 0.1), goes with one
