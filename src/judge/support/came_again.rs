@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::judge::support::runs::{self, SearchInRun};
-use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, LEAST_LEFT, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, LEAST_LEFT, Purpose, Run};
 use crate::model::verdict::{Finding, Status};
 
 /// The key of a finding's evidence that says so.
@@ -31,19 +31,40 @@ pub(crate) fn is_noted(finding: &Finding) -> bool {
 }
 
 /// True if a search failed in a way that is no matter of time, and did so again in fresh processes on clocks of the event,
-/// on a small one and on one with plenty of time.
+/// on a small one and on one with plenty of time: asked alone, or after the same questions as before.
 pub(crate) fn came_again(evidence: &Evidence, search: &SearchInRun<'_>) -> bool {
-    let all = || std::iter::once(*search).chain(runs::again(evidence, search.go));
-    let on_the_events = |one: &SearchInRun| one.go.left.is_some_and(|left| left >= LEAST_LEFT);
-    let with_plenty = |one: SearchInRun| one.go.left.is_some_and(|left| left >= PLENTY);
-    let is_proof = |one: SearchInRun| {
-        is_no_matter_of_time(one.run, one.ask)
-            || gives_up_at_once(&one)
-            || exits_at_once(one.run, one.ask)
+    let again = || runs::again(evidence, search.go);
+    let all = || std::iter::once(*search).chain(again());
+    let came_alone = all().all(is_proof)
+        && all().filter(is_of_the_event).count() >= 2
+        && again().any(|one| has_plenty(&one));
+    came_alone || came_in_order(evidence, search)
+}
+
+/// The same of a fault that a question shows only after others, since something of them is kept: alone it is answered, and so all were asked
+/// again in their order, on each clock up to one with plenty of time.
+fn came_in_order(evidence: &Evidence, search: &SearchInRun<'_>) -> bool {
+    let same = |one: &SearchInRun| {
+        one.go.command == search.go.command && !one.ask.answer.is_good() && is_of_the_event(one)
     };
-    all().all(is_proof)
-        && all().filter(on_the_events).count() >= 2
-        && runs::again(evidence, search.go).any(with_plenty)
+    let mut before = evidence.of(Purpose::SmallClock).flat_map(runs::searches).filter(same);
+    let came_before = before.next().is_some_and(is_proof) && before.all(is_proof);
+    came_before && has_plenty(search) && is_proof(*search)
+}
+
+fn is_of_the_event(search: &SearchInRun<'_>) -> bool {
+    search.go.left.is_some_and(|left| left >= LEAST_LEFT)
+}
+
+fn has_plenty(search: &SearchInRun<'_>) -> bool {
+    search.go.left.is_some_and(|left| left >= PLENTY)
+}
+
+/// True if time has no part in how a search failed.
+fn is_proof(search: SearchInRun<'_>) -> bool {
+    is_no_matter_of_time(search.run, search.ask)
+        || gives_up_at_once(&search)
+        || exits_at_once(search.run, search.ask)
 }
 
 /// True for a word in place of a move that came at once, or on a clock on which it proves nothing either way.
@@ -92,7 +113,7 @@ fn is_no_matter_of_time(run: &Run, ask: &Ask) -> bool {
 mod tests {
     use super::*;
     use crate::judge::support::testing::{self, LISTED, illegal, ms};
-    use crate::model::evidence::{FatalSignal, GoQuestion, Purpose, Question};
+    use crate::model::evidence::{FatalSignal, GoQuestion, Question};
 
     fn go(left: u64) -> GoQuestion {
         GoQuestion { left: Some(ms(left)), ..testing::go("listed", LISTED, 1) }
@@ -128,6 +149,29 @@ mod tests {
         assert!(!came(no(), &[(3_000, no())]));
         assert!(!came(no(), &[(60_000, no())]));
         assert!(!came(no(), &[(3_000, no()), (60_000, testing::legal("e7e5"))]));
+    }
+
+    #[test]
+    fn a_move_that_is_none_only_after_other_questions_is_no_matter_of_time_either() {
+        let no = || illegal("bestmove d4c5", "illegal: no piece stands on d4");
+        let came = |clocks: [(u64, Answer); 3]| {
+            let [first, second, (left, last)] = clocks;
+            let set_aside =
+                [first, second].map(|(left, answer)| asked(Purpose::SmallClock, left, answer));
+            let alone = asked(Purpose::Again, 3_000, testing::legal("e7e5"));
+            let last = asked(Purpose::Positions, left, last);
+            let runs = std::iter::once(last).chain(set_aside).chain([alone]);
+            let evidence = testing::evidence_of(runs);
+            let search = runs::searches(&evidence.runs[0]).next().unwrap();
+            came_again(&evidence, &search)
+        };
+        assert!(came([(600, no()), (3_000, no()), (60_000, no())]));
+        assert!(came([(600, Answer::Timeout), (3_000, no()), (60_000, no())]));
+        // Once on a clock of the event, on no clock with plenty of time, or late once.
+        assert!(!came([(600, no()), (600, no()), (60_000, no())]));
+        assert!(!came([(600, no()), (3_000, no()), (3_000, no())]));
+        assert!(!came([(600, no()), (3_000, Answer::Timeout), (60_000, no())]));
+        assert!(!came([(600, no()), (3_000, no()), (60_000, Answer::Timeout)]));
     }
 
     #[test]
