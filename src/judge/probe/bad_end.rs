@@ -4,6 +4,8 @@
 //! One question on a clock of the event, in a fresh process, tells whether the entry ends so anyway: then all stays as it was found.
 //! Where it ends well, everything is asked again on that clock.
 
+use std::time::Duration;
+
 use super::conversation::{PositionForm, Search, quit};
 use super::{Bench, LEAST_CLOCK, clock};
 use crate::engine::moves::Moves;
@@ -41,12 +43,21 @@ pub(super) fn set_aside(bench: &Bench<'_>, found: &mut Vec<Run>) -> Result<(), S
     Ok(())
 }
 
-/// True if the end can reject, went wrong, and comes after a search on a clock that no event produces.
+/// True if the end can reject, went wrong, and comes after a search on a clock that no event produces, in whichever part of its process.
 fn is_doubtful(run: &Run, limits: &Limits) -> bool {
+    let small = |left: Option<Duration>| left.is_some_and(|left| left < LEAST_LEFT);
     run.purpose.can_reject()
-        && runs::searches(run).any(|search| search.go.left.is_some_and(|left| left < LEAST_LEFT))
+        && (runs::searches(run).any(|search| small(search.go.left))
+            || run.before.iter().any(|line| small(least_shown(line))))
         && runs::was_told_to_quit(run)
         && ends_badly(run, limits)
+}
+
+/// The smaller clock that a `go` shows.
+fn least_shown(line: &str) -> Option<Duration> {
+    let words: Vec<&str> = line.strip_prefix("go ")?.split(' ').collect();
+    let clocks = words.windows(2).filter(|pair| ["wtime", "btime"].contains(&pair[0]));
+    clocks.filter_map(|pair| pair[1].parse().ok()).min().map(Duration::from_millis)
 }
 
 fn ends_badly(run: &Run, limits: &Limits) -> bool {
