@@ -497,6 +497,18 @@ mod tests {
         let plays =
             testing::run(Purpose::Clock).asked(Question::Go(plays), Answer::Legal("a2a3".into()));
         let runs = [testing::run(Purpose::Main), plays, clock(3_000, dies)];
+        let mut another = runs.clone();
+        let Some(Question::Go(go)) =
+            another[2].asks.iter_mut().map(|ask| &mut ask.question).rev().nth(1)
+        else {
+            panic!("no search before `quit`");
+        };
+        go.go = "go wtime 600 btime 600 winc 60 binc 60".into();
+        let finding = judge(&testing::evidence_of(another));
+        let words =
+            "plays on one of 60.0 s (`go wtime 1800000 btime 1800000 winc 3000 binc 3000`): to";
+        assert!(finding.summary.contains(words), "{}", finding.summary);
+        assert!(finding.help.contains("the clock or the increment"), "{}", finding.help);
         let finding = judge(&testing::evidence_of(runs));
         let words = "; it fails on a clock of 3.00 s and plays on one of 60.0 s: to `go ";
         assert!(finding.summary.contains(words), "{}", finding.summary);

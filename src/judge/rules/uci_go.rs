@@ -167,6 +167,8 @@ mod tests {
         let finding = judge(&evidence);
         assert_eq!(finding.status, Status::Fail);
         assert!(finding.summary.contains("nor to `go` alone"));
+        let elsewhere = judge(&testing::evidence_of([mute().stderr("bestmove e2e4")]));
+        assert!(elsewhere.help.contains("it went to standard error"), "{}", elsewhere.help);
         let commands = finding.evidence["commands"].as_array().unwrap();
         assert!(commands.last().unwrap().as_str().unwrap().starts_with("go "), "{commands:?}");
     }

@@ -160,5 +160,10 @@ mod tests {
         let finding = judge(&testing::evidence());
         assert_eq!(finding.status, Status::Pass);
         assert!(finding.summary.contains("no id name"));
+        let mut evidence = testing::evidence();
+        evidence.capabilities.setoption = Some(false);
+        let finding = judge(&evidence);
+        assert_eq!(finding.status, Status::Advice);
+        assert!(finding.summary.contains("after an option of its own was set"), "{finding:?}");
     }
 }
