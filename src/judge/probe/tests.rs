@@ -1,6 +1,7 @@
 //! The whole plan, against puppets.
 
 mod clock_form;
+mod event_clock;
 
 use std::sync::Mutex;
 
@@ -92,7 +93,7 @@ fn a_good_engine_shows_all_it_can() {
         assert!(searches(&game)[0].answer.is_good());
     }
     let clock = searches(&of(&runs, Purpose::Clock)).len();
-    assert_eq!(clock, 4);
+    assert_eq!(clock, 5);
     for (field, value) in [
         (shown.go_clock, true),
         (shown.go_bare, false),
@@ -282,89 +283,6 @@ fn a_long_start_takes_nothing_from_the_time_for_questions() {
     let time = start - Duration::from_millis(1);
     let runs = list::ask_within(&bench, &items, time).unwrap();
     assert_eq!(searches(&of(&runs, Purpose::Positions)).len(), 3);
-}
-
-#[test]
-fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
-    let puppets = Puppets::new(|scene: PuppetView<'_>| {
-        if scene.go.contains("wtime 1800000") { PuppetAct::Hang } else { PuppetAct::Move }
-    });
-    let (runs, shown) = probe(&puppets, &plan(false));
-    let clock = of(&runs, Purpose::Clock);
-    let asked = searches(&clock);
-    let names: Vec<_> = asked.iter().map(|ask| name(ask)).collect();
-    let all = [
-        "clock-floor",
-        "clock-little-left",
-        "clock-event",
-        "clock-event-black",
-        "clock-event-late",
-    ];
-    assert_eq!(names, all);
-    assert!(asked[2].was_cut() && asked[3].was_cut() && !asked[4].was_cut());
-    assert!(!asked[0].was_cut());
-    // A bare go is answered, so the rest is asked while it thinks on the event's clock.
-    assert_eq!(shown.go_bare, Some(true));
-    assert_eq!(shown.stop, Some(false));
-    assert_eq!(shown.quit_while_thinking, Some(false));
-    assert_eq!(of(&runs, Purpose::QuitWhileThinking).len(), 1);
-}
-
-#[test]
-fn one_that_only_blacks_turn_on_the_events_clock_breaks_is_found() {
-    let puppets = || {
-        Puppets::new(|scene: PuppetView<'_>| {
-            let black = scene.moves.plies().0 % 2 == 1;
-            match scene.go.contains("wtime 1800000") {
-                true if black => PuppetAct::Die,
-                true => PuppetAct::Hang,
-                false => PuppetAct::Move,
-            }
-        })
-    };
-    for quick in [true, false] {
-        let (runs, _) = probe(&puppets(), &plan(quick));
-        let clock = searches(&of(&runs, Purpose::Clock));
-        let asked = |wanted| clock.iter().find(|ask| name(ask) == wanted).unwrap();
-        assert!(asked("clock-event").was_cut());
-        assert!(matches!(asked("clock-event-black").answer, Answer::Ended(_)));
-    }
-}
-
-#[test]
-fn one_that_fails_with_the_events_increment_after_many_moves_alone_is_found() {
-    let puppets = Puppets::new(|scene: PuppetView<'_>| {
-        let late = scene.moves.plies().0 > 80 && scene.go.contains("winc 3000");
-        if late { PuppetAct::Die } else { PuppetAct::Move }
-    });
-    for quick in [true, false] {
-        let (runs, _) = probe(&puppets, &plan(quick));
-        let clock = searches(&of(&runs, Purpose::Clock));
-        let late = clock.iter().find(|ask| name(ask) == "clock-event-late").unwrap();
-        assert!(matches!(late.answer, Answer::Ended(_)), "{late:?}");
-    }
-}
-
-#[test]
-fn one_that_has_more_time_than_at_the_beginning_is_asked() {
-    let puppets = Puppets::new(|scene: PuppetView<'_>| {
-        if scene.go.contains("btime 1802519") { PuppetAct::Die } else { PuppetAct::Move }
-    });
-    let (runs, _) = probe(&puppets, &plan(true));
-    let clock = searches(&of(&runs, Purpose::Clock));
-    let black = clock.iter().find(|ask| name(ask) == "clock-event-black").unwrap();
-    assert!(matches!(black.answer, Answer::Ended(_)), "{black:?}");
-}
-
-#[test]
-fn one_that_hangs_with_hardly_any_time_is_still_asked_on_the_events_clock() {
-    let puppets = Puppets::new(|scene: PuppetView<'_>| {
-        if scene.go.contains("wtime 100 ") { PuppetAct::Hang } else { PuppetAct::Move }
-    });
-    let (runs, _) = probe(&puppets, &plan(false));
-    let clock = searches(&of(&runs, Purpose::Clock));
-    let asked = clock.iter().find(|ask| name(ask) == "clock-event");
-    assert!(asked.is_some_and(|ask| ask.answer.is_good()), "{clock:?}");
 }
 
 #[test]

@@ -19,9 +19,9 @@ type Listed = (&'static str, &'static str);
 const MIDDLEGAME: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 \
     a2a4 c5a7 h2h3 h7h6 b1d2 f8e8 d2f1 c8e6";
 
-/// The same position for the second time, after 22 plies that cannot be taken back.
+/// On the eve of a threefold, after 22 plies of a game.
 const THREEFOLD_LATE: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 a2a4 c5a7 h2h3 h7h6 \
-    b1d2 f8e8 d2f1 c8e6 f1g3 e6d7 g3f1 d7e6";
+    b1d2 f8e8 d2f1 c8e6 f1g3 e6d7 g3f1 d7e6 f1g3 e6d7 g3f1";
 
 const ENDGAME: &str = "b2b4 f7f5 d2d4 e7e5 d4e5 f8b4 b1c3 b4c3 d1d2 c3d2 e1d2 e8f8 c1a3 d8e7 a3e7 g8e7 \
     e2e3 h7h5 f1d3 f5f4 e3f4 h5h4 d3f1 h4h3 g2h3 b7b6 c2c4 c7c5 a1b1 a7a6 b1b6 e7d5 c4d5 d7d6 e5d6 h8h4 \

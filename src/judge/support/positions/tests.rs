@@ -537,15 +537,15 @@ fn draws_are_near_and_not_there() {
         let (seen, _) = repetitions(moves.list());
         assert!(seen.values().all(|count| *count < 3), "{name}");
     }
-    let (seen, now) = repetitions(at("threefold-possible-late").list());
-    assert_eq!(seen[&now], 2);
-    let moves = at("threefold-possible");
-    let (seen, now) = repetitions(moves.list());
-    assert!(seen[&now] < 3);
-    let mut next = moves.clone();
-    next.play(judge(moves.position(), "f6g8").unwrap());
-    let (seen, now) = repetitions(next.list());
-    assert_eq!(seen[&now], 3);
+    for (name, word) in [("threefold-possible", "f6g8"), ("threefold-possible-late", "d7e6")] {
+        let moves = at(name);
+        let (seen, now) = repetitions(moves.list());
+        assert_eq!(seen[&now], 2);
+        let mut next = moves.clone();
+        next.play(judge(moves.position(), word).unwrap());
+        let (seen, now) = repetitions(next.list());
+        assert_eq!(seen[&now], 3, "{name}");
+    }
 }
 
 #[test]
