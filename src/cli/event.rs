@@ -46,9 +46,9 @@ pub(crate) enum EventCommand {
     Replay(AnnulArgs),
     /// Withdraw an engine by its author's wish; the others play on
     Withdraw(WithdrawArgs),
-    /// Score a game under way as lost by an engine that does not start (rule 6.2 of the 4k rules)
+    /// Score a game under way as lost by an engine that does not start (4k rule 6.2)
     Forfeit(ForfeitArgs),
-    /// Take a fix of an engine that crashed more than once, yet promotes (rule 6.3 of the 4k rules)
+    /// Take a fix of an engine that crashed more than once, yet promotes (4k rule 6.3)
     Fix(FixArgs),
     /// Compare recorded games of a real event with what the formats of an event file give
     ReplayGames(ReplayArgs),
