@@ -1,6 +1,7 @@
 //! The games of the files that a command was given.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use super::early_end::EarlyEnd;
@@ -13,6 +14,7 @@ use crate::event::{config, journal_games};
 use crate::model::exit::Exit;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::text::shown;
+use crate::model::words::counted;
 
 /// The wanted stages of a journal.
 pub(super) enum Stages {
@@ -129,12 +131,16 @@ pub(super) fn each(
     mut take: impl FnMut(FileItem<'_>, usize),
 ) -> Result<(), EarlyEnd> {
     let mut any = false;
+    let mut copies = Copies::default();
     for (number, file) in files.iter().enumerate() {
         let mut games: u64 = 0;
         if journal::is_journal(file) {
             of_journal(file, stages, &mut |told| {
                 match told {
-                    FileItem::Game(_) => games += 1,
+                    FileItem::Game(game) => {
+                        copies.look(game);
+                        games += 1;
+                    }
                     FileItem::Stage(..) => games = 0,
                     FileItem::Bye(..)
                     | FileItem::Withdrawn(..)
@@ -146,7 +152,9 @@ pub(super) fn each(
         } else {
             let mut source = PgnSource::open(file).map_err(EarlyEnd::of_file)?;
             while let Some(game) = source.next() {
-                take(FileItem::Game(&game.map_err(EarlyEnd::of_file)?), number);
+                let game = game.map_err(EarlyEnd::of_file)?;
+                copies.look(&game);
+                take(FileItem::Game(&game), number);
                 games += 1;
                 for warning in source.warnings() {
                     warn(&warning.to_string());
@@ -156,9 +164,44 @@ pub(super) fn each(
         take(FileItem::End, number);
         any |= games > 0;
     }
+    if let Some(words) = copies.in_words() {
+        warn(&words);
+    }
     if any {
         return Ok(());
     }
     let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
     Err(EarlyEnd::new(Exit::Nothing, format!("there are no games in {}", names.join(", "))))
+}
+
+/// Games that were read before: of one event and round, between the same two, and with the same moves. Without a round, two of engines that
+/// always answer alike cannot be told from one that is there twice.
+#[derive(Default)]
+struct Copies {
+    seen: HashSet<u64>,
+    number: usize,
+    /// The first of them.
+    first: Option<String>,
+}
+
+impl Copies {
+    fn look(&mut self, game: &ListedGame) {
+        let Some(round) = game.round else { return };
+        let [white, black] = [&game.white.name, &game.black.name];
+        let mut hasher = DefaultHasher::new();
+        (&game.event, round, white, black, game.record.ending.result).hash(&mut hasher);
+        game.record.plies.iter().for_each(|ply| ply.played.hash(&mut hasher));
+        if !self.seen.insert(hasher.finish()) {
+            self.number += 1;
+            self.first.get_or_insert_with(|| format!("{round}, {white} - {black}"));
+        }
+    }
+
+    fn in_words(&self) -> Option<String> {
+        let first = self.first.as_ref()?;
+        let games = counted(self.number, "game");
+        Some(format!(
+            "{games} with the players, the round and the moves of one before, each counted as well; the first is {first}"
+        ))
+    }
 }

@@ -9,10 +9,10 @@ use super::games::{self, FileItem, Stages};
 use super::{note, warn};
 use crate::cli::{StandingsArgs, StandingsFormat};
 use crate::event::config::EventConfig;
-use crate::event::field::{Field, FieldBuilder};
+use crate::event::field::{EventGame, Field, FieldBuilder};
 use crate::event::format::{PlayedPairing, StageHistory};
 use crate::event::journal;
-use crate::event::journal::record::StageStarted;
+use crate::event::journal::record::{Annulled, StageStarted, Withdrawn};
 use crate::event::ledger::Ledger;
 use crate::event::progress::EventProgress;
 use crate::event::schedule::Seat;
@@ -21,6 +21,7 @@ use crate::event::standings::Standings;
 use crate::event::tiebreak::CHAINS;
 use crate::model::exit::Exit;
 use crate::model::game::ending::Termination;
+use crate::model::game::result::GameResult;
 use crate::model::text::shown;
 use crate::model::words::counted;
 use crate::view::{standings, text};
@@ -69,8 +70,19 @@ fn of_event(args: &StandingsArgs) -> Option<Standings> {
         Some(name) => stages.position(|one| one.started.name == *name),
         None => stages.len().checked_sub(1),
     }?;
-    ledger.stages[number].games().next()?;
-    stage_table::of(&config, &ledger, number)
+    let state = &ledger.stages[number];
+    state.games().next()?;
+    // One that was played again counts, and there is nothing to tell of it.
+    let is_struck = |one: &&Annulled| {
+        let own = |game: &EventGame| {
+            game.at == Some(one.place()) && game.result == GameResult::Unfinished
+        };
+        one.stage == number && state.games().any(|(_, game)| own(game))
+    };
+    let annulled = ledger.annulled.iter().filter(is_struck).map(Annulled::in_words);
+    let withdrawn = ledger.withdrawn.iter().filter(|one| one.stage == number);
+    let annulled = annulled.chain(withdrawn.map(Withdrawn::in_words)).collect();
+    Some(Standings { annulled, ..stage_table::of(&config, &ledger, number)? })
 }
 
 /// The table of the games of PGNs and journals by themselves.

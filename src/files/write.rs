@@ -1,8 +1,8 @@
 //! Files that are written: added to, or replaced whole.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -50,11 +50,11 @@ pub(crate) fn whole(path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file to add to, and makes it where it is not there. A pipe needs its reader: without one an open would wait
-/// for ever, and no interrupt would end it.
+/// Opens a file to add lines to, and makes it where it is not there. A line that was cut off is ended first. A pipe needs its reader:
+/// without one an open would wait for ever, and no interrupt would end it.
 ///
 /// # Errors
-/// When it cannot be opened, or is a pipe that nobody reads.
+/// When it cannot be opened, is a pipe that nobody reads, or is packed.
 pub(crate) fn append(path: &Path) -> io::Result<File> {
     let opened =
         OpenOptions::new().append(true).create(true).custom_flags(libc::O_NONBLOCK).open(path);
@@ -66,7 +66,27 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
         _ => error,
     })?;
     fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
+    end_last_line(path, &file)?;
     Ok(file)
+}
+
+fn end_last_line(path: &Path, mut file: &File) -> io::Result<()> {
+    const XZ: &[u8] = b"\xfd7zXZ\0";
+    let length = file.metadata().ok().filter(Metadata::is_file).map_or(0, |found| found.len());
+    // One that may only be written to is taken as it is.
+    let Some(there) = File::open(path).ok().filter(|_| length > 0) else { return Ok(()) };
+    let mut start = [0; XZ.len()];
+    if there.read_exact_at(&mut start, 0).is_ok() && start == XZ {
+        let words =
+            "it is packed with xz, and what is added behind that cannot be read; name another file";
+        return Err(io::Error::new(ErrorKind::InvalidInput, words));
+    }
+    let mut last = [0];
+    there.read_exact_at(&mut last, length - 1)?;
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 /// Writes a file in the place of another of the same name: a reader sees the old one or the new one, never half of
@@ -113,6 +133,23 @@ mod tests {
     use super::*;
     use std::os::unix::fs::FileTypeExt;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_is_added_begins_a_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("games.pgn");
+        for (before, after) in [("", "new"), ("1. e4 1-0", "1. e4 1-0\nnew"), ("old\n", "old\nnew")]
+        {
+            std::fs::write(&path, before).unwrap();
+            append(&path).unwrap().write_all(b"new").unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), after);
+        }
+        let packed = b"\xfd7zXZ\0\0\x04";
+        std::fs::write(&path, packed).unwrap();
+        let error = append(&path).unwrap_err();
+        assert!(error.to_string().contains("xz"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), packed);
+    }
 
     #[test]
     fn nothing_but_a_file_is_replaced() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::layout::PageLayout;
-use super::text::{clean, columns, put};
+use super::text::{clean, columns, padded, put};
 use crate::ratings::bayes::{List, Rated};
 use crate::ratings::duel::Duel;
 use crate::ratings::elo::Estimate;
@@ -86,16 +86,16 @@ pub(super) fn words(cells: &[String; 9]) -> String {
 
 /// Lines under their heads; none where words are wanted, or the lines do not fit.
 pub(super) fn grid(rows: &[[String; 9]], layout: PageLayout) -> Option<String> {
-    let longest = rows.iter().map(|cells| clean(&cells[1]).chars().count());
+    let longest = rows.iter().map(|cells| columns(&clean(&cells[1])));
     let width = longest.chain([4]).max().unwrap_or(4);
     let heads = HEADS.map(str::to_owned);
     let mut page = String::new();
     for [rank, name, elo, plus, minus, games, score, opponents, draws] in
         std::iter::once(&heads).chain(rows)
     {
-        let name = clean(name);
+        let name = padded(&clean(name), width);
         let line = format!(
-            "{rank:>4} {name:<width$} {elo:>5} {plus:>4} {minus:>4} {games:>5} {score:>5} \
+            "{rank:>4} {name} {elo:>5} {plus:>4} {minus:>4} {games:>5} {score:>5} \
              {opponents:>5} {draws:>5}"
         );
         page += line.trim_end();

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::layout::PageLayout;
+use super::text::{columns, padded};
 use crate::event::replay::{Replay, StageReplay};
 use crate::model::words::counted;
 
@@ -47,7 +48,7 @@ fn stage_text(stage: &StageReplay, layout: PageLayout, out: &mut String) {
         let (kind, at) = (one.kind.title(), &one.at);
         let _ = writeln!(out, "  {kind}: {at}: expected {}; played {}", one.expected, one.played);
     }
-    let width = stage.table.iter().map(|row| row.engine.chars().count()).max().unwrap_or(0);
+    let width = stage.table.iter().map(|row| columns(&row.engine)).max().unwrap_or(0);
     for row in &stage.table {
         let place = row.place.map_or_else(|| "-".to_owned(), |place| place.to_string());
         if layout.plain {
@@ -58,7 +59,7 @@ fn stage_text(stage: &StageReplay, layout: PageLayout, out: &mut String) {
             out.push('\n');
             continue;
         }
-        let _ = write!(out, "  {place:>3} {:<width$}", row.engine);
+        let _ = write!(out, "  {place:>3} {}", padded(&row.engine, width));
         if let (Some(points), Some(sonneborn_berger)) = (row.points, row.sonneborn_berger) {
             let _ = write!(out, " {points:>6} {sonneborn_berger:>9.2}");
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::human;
 use super::layout::PageLayout;
-use super::text::{clean, put};
+use super::text::{clean, columns, padded, put};
 use super::weight::because;
 use crate::model::entry_report::EntryReport;
 use crate::model::text::shown;
@@ -54,7 +54,7 @@ pub(crate) fn table(rows: &[TableRow], layout: PageLayout) -> String {
     }
     let width = layout.width;
     let widest = |text: fn(&TableRow) -> &str| {
-        rows.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
+        rows.iter().map(|row| columns(text(row))).max().unwrap_or_default()
     };
     let (path, bytes, start) =
         (widest(|row| &row.path).max(5), widest(|row| &row.bytes).max(5), widest(|r| &r.start));
@@ -76,8 +76,10 @@ pub(crate) fn table(rows: &[TableRow], layout: PageLayout) -> String {
         // Writing to a string cannot fail.
         let _ = write!(
             lead,
-            "{style}{word:<10}{style:#}  {:<path$}  {:>bytes$}  {:>start$}  ",
-            row.path, row.bytes, row.start
+            "{style}{word:<10}{style:#}  {}  {:>bytes$}  {:>start$}  ",
+            padded(&row.path, path),
+            row.bytes,
+            row.start
         );
         if width >= indent + 20 {
             put(&mut page, &lead, indent, &row.because, width);

@@ -44,6 +44,11 @@ pub(super) fn columns(text: &str) -> usize {
     anstream::adapter::strip_str(text).to_string().width()
 }
 
+/// A cell with blanks behind it, so that it takes so many columns at least.
+pub(super) fn padded(cell: &str, width: usize) -> String {
+    cell.to_owned() + &" ".repeat(width.saturating_sub(columns(cell)))
+}
+
 /// Breaks a line at blanks so that no part takes more than `width` columns. A line that fits keeps its blanks as they
 /// are; a word that is longer than a line is left whole, since it is mostly a path that somebody wants to copy.
 pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {

@@ -5,7 +5,9 @@ mod bracket;
 mod follow;
 mod moment;
 mod moves;
+mod record_text;
 mod recorded;
+mod recorded_comment;
 mod rounds;
 mod timetable;
 
@@ -75,6 +77,8 @@ pub(crate) struct BroadcastGame {
     pub(crate) began: usize,
     /// The number of the record that ended it.
     ended: Option<usize>,
+    /// Its PGN, where it was recorded as that and not in a journal.
+    recorded: Option<String>,
     /// Its moves as far as they were shown.
     shown: ShownSoFar,
 }
@@ -109,6 +113,9 @@ impl BroadcastGame {
 
     /// As PGN; none while it is played. Struck out, it has no result.
     pub(crate) fn pgn(&self, config: &EventConfig, ledger: &Ledger) -> Option<String> {
+        if self.recorded.is_some() {
+            return self.recorded.clone();
+        }
         self.written(config, ledger, self.end()?, Style::Event)
     }
 

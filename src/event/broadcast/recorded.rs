@@ -7,10 +7,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pgn_reader::{RawComment, RawTag, SanPlus, Visitor};
+use pgn_reader::{Nag, RawComment, RawTag, SanPlus, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Outcome, Position};
 
+use super::record_text::RecordText;
+use super::recorded_comment::Comment;
 use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
 use crate::event::format::Format;
@@ -25,7 +27,6 @@ use crate::model::game::listed::RoundGame;
 use crate::model::game::opening::OpeningNames;
 use crate::model::game::result::GameResult;
 use crate::model::game::rule_distances::RuleDistances;
-use crate::model::game::score::Score;
 use crate::model::text::shown;
 use crate::model::units::whole_micros;
 use crate::model::words::{all, counted};
@@ -66,6 +67,7 @@ struct RecordedGame {
     fault: Option<String>,
     /// The last position.
     position: Chess,
+    text: RecordText,
 }
 
 #[derive(Debug)]
@@ -73,79 +75,6 @@ struct RecordedMove {
     uci: String,
     side: Color,
     comment: Comment,
-}
-
-/// The words of a comment: `d=12, sd=20, mt=1250, tl=58000, …`.
-#[derive(Clone, Debug, Default)]
-struct Comment {
-    is_book: bool,
-    words: BTreeMap<String, String>,
-    /// The line that was expected, in UCI's words.
-    pv: String,
-}
-
-impl Comment {
-    fn read(text: &str, before: &Chess) -> Comment {
-        let mut comment = Comment::default();
-        for word in text.split(',').map(str::trim) {
-            match word.split_once('=') {
-                Some(("pv", line)) => comment.pv = line_of(before, line),
-                Some((key, value)) => {
-                    comment.words.insert(key.trim().to_owned(), value.trim().to_owned());
-                }
-                None => comment.is_book |= word == "book",
-            }
-        }
-        comment
-    }
-
-    /// True if the engine told nothing of its search: runners write figures all the same, `d=1` and `wv=0.00` among them.
-    fn is_silent(&self) -> bool {
-        let is_nought = |key| self.number::<u64>(key) == Some(0);
-        is_nought("n") && is_nought("s") && self.pv.is_empty()
-    }
-
-    /// A figure of which 0 is written where nothing was told.
-    fn counted(&self, key: &str) -> Option<u64> {
-        self.number(key).filter(|number| *number > 0)
-    }
-
-    fn number<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
-        self.words.get(key)?.parse().ok()
-    }
-
-    /// A time in milliseconds, as microseconds.
-    fn micros(&self, key: &str) -> Option<u64> {
-        Some(self.number::<u64>(key)?.saturating_mul(1000))
-    }
-
-    /// An evaluation, White's view.
-    fn eval(&self) -> Option<i32> {
-        let text = self.words.get("wv")?;
-        let score = match text.trim_start_matches(['-', '+']).strip_prefix('M') {
-            Some(plies) => {
-                let plies: i32 = plies.parse().ok()?;
-                Score::mate_in_plies(if text.starts_with('-') { -plies } else { plies })
-            }
-            None => {
-                let pawns: f64 = text.parse().ok().filter(|pawns: &f64| pawns.is_finite())?;
-                Score::centipawns((pawns * 100.0).round() as i64)
-            }
-        };
-        Some(score.value())
-    }
-}
-
-/// A line of SAN as UCI's words, up to the first that is no legal move.
-fn line_of(before: &Chess, text: &str) -> String {
-    let mut position = before.clone();
-    let words = text.trim_end_matches(';').split_ascii_whitespace().map_while(|word| {
-        let one = word.parse::<SanPlus>().ok()?.san.to_move(&position).ok()?;
-        let uci = one.to_uci(position.castles().mode()).to_string();
-        position.play_unchecked(one);
-        Some(uci)
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 struct RecordedVisitor;
@@ -173,7 +102,9 @@ impl Visitor for RecordedVisitor {
         value: RawTag<'_>,
     ) -> ControlFlow<RecordedGame> {
         let name = String::from_utf8_lossy(name).into_owned();
-        game.tags.insert(name, pgn_text::tag(value, 1000));
+        let value = pgn_text::tag(value, 1000);
+        game.text.tag(&name, &value);
+        game.tags.insert(name, value);
         ControlFlow::Continue(())
     }
 
@@ -188,6 +119,7 @@ impl Visitor for RecordedVisitor {
                 None => game.fault = Some("its FEN is no position".to_owned()),
             }
         }
+        game.text.begin_moves();
         let before = game.position.clone();
         ControlFlow::Continue(OnTheWay { game, before, comment: Vec::new() })
     }
@@ -200,6 +132,7 @@ impl Visitor for RecordedVisitor {
         match san.san.to_move(&game.position) {
             Ok(played) => {
                 way.before = game.position.clone();
+                game.text.san(&way.before, &san);
                 let side = game.position.turn();
                 let uci = played.to_uci(game.position.castles().mode()).to_string();
                 game.position.play_unchecked(played);
@@ -207,6 +140,11 @@ impl Visitor for RecordedVisitor {
             }
             Err(error) => game.fault = Some(format!("{san} is {error}")),
         }
+        ControlFlow::Continue(())
+    }
+
+    fn nag(&mut self, way: &mut OnTheWay, nag: Nag) -> ControlFlow<RecordedGame> {
+        way.game.text.nag(nag);
         ControlFlow::Continue(())
     }
 
@@ -236,6 +174,7 @@ impl Visitor for RecordedVisitor {
             way.game.fault = Some(fault);
             return ControlFlow::Continue(());
         }
+        way.game.text.comment(&whole);
         if let Some(last) = way.game.moves.last_mut() {
             let text = String::from_utf8_lossy(&whole).replace(['\n', '\r'], " ");
             last.comment = Comment::read(&text, &way.before);
@@ -391,6 +330,9 @@ impl Broadcast {
             clocks: [base, base],
             at: moment(placed.tag("GameStartTime")),
         }))?;
+        if let Some(shown) = self.games.get_mut(&placed.key) {
+            shown.recorded = game.result.map(|result| game.text.clone().ended(result));
+        }
         let mut clocks = [base, base];
         let mut lasted = 0;
         for (number, one) in game.moves[book..].iter().enumerate() {
@@ -553,28 +495,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_has_clocks_evaluation_and_line() {
-        let text = "d=12, sd=20, mt=1250, tl=58000, s=9, n=10, pv=e4 e5 Nf3 Ke7 no, wv=-0.31, h=12.3, R50=50";
-        let comment = Comment::read(text, &Chess::default());
-        assert_eq!((comment.micros("mt"), comment.eval()), (Some(1_250_000), Some(-31)));
-        assert_eq!(comment.pv, "e2e4 e7e5 g1f3 e8e7");
-        let mate = |text: &str| Comment::read(text, &Chess::default()).eval();
-        assert_eq!(mate("wv=-M4"), Some(Score::mate_in_plies(-4).value()));
-        assert_eq!(mate("wv=inf"), None);
-        assert!(Comment::read("book", &Chess::default()).is_book);
-    }
-
-    #[test]
-    fn figures_that_no_engine_told_are_none() {
-        let read = |text: &str| Comment::read(text, &Chess::default());
-        // As TCEC's files have an engine that tells nothing, and as gate4k's own have one that tells no speed.
-        assert!(
-            read("d=1, sd=1, mt=80105, tl=1722895, s=0, n=0, pv=, tb=0, h=0.0, wv=0.00")
-                .is_silent()
+    fn a_recorded_game_keeps_its_words() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("games.pgn");
+        let text = "[Event \"A \\\"cup\\\"\"]\n[Date \"2023.12.31\"]\n[Round \"1.2\"]\n[White \"A\"]\n[Black \"B\"]\n\
+                    [Result \"1-0\"]\n[GameEndTime \"2023-12-30T18:28:13.281 UTC\"]\n[WhiteElo \"2965\"]\n\n\
+                    {Threads=52; Hash=65536} 1. e4 {book} e5 $2 2. Qh5 {d=4, sd=4, mt=46597,\n s=0, n=0, pv=, wv=-0.55} Ke7 \
+                    3. Qxe5# {+M1/2 0.1s} 1-0\n\n";
+        std::fs::write(&path, text).unwrap();
+        let mut games = reader(&path, LONG, LONG).unwrap();
+        let game = games.read_game(&mut RecordedVisitor).unwrap().unwrap();
+        assert_eq!(game.fault, None);
+        let written = game.text.clone().ended(game.result.unwrap());
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        // Black's move behind a comment has a number.
+        assert_eq!(
+            words(&written),
+            words(
+                &text
+                    .replace("{book} e5", "{book} 1... e5")
+                    .replace("-0.55} Ke7", "-0.55} 2... Ke7")
+            )
         );
-        let own = read("d=9, sd=9, mt=250, tl=1802750, s=0, n=0, pv=e4, tb=null, h=0.0, wv=-0.31");
-        assert!(!own.is_silent());
-        assert_eq!((own.counted("s"), own.counted("n"), own.counted("d")), (None, None, Some(9)));
+        assert!(written.starts_with(&text[..text.find("\n\n").unwrap()]));
+        assert_eq!(game.moves[2].comment.eval(), Some(-55));
+        assert!(!game.moves[2].comment.is_silent());
     }
 
     #[test]

@@ -22,7 +22,10 @@ const LONGEST: u32 = 60;
 const STALE: usize = 200;
 
 pub(super) fn read(bytes: &[u8], wanted: BookPart) -> Result<Vec<Opening>, Wrong> {
-    if bytes.is_empty() || !bytes.len().is_multiple_of(ENTRY) {
+    if bytes.is_empty() {
+        return Err((BookPlace::File, "it is empty".to_owned()));
+    }
+    if !bytes.len().is_multiple_of(ENTRY) {
         let what = format!("its length, {}, is no multiple of 16", counted(bytes.len(), "byte"));
         return Err((BookPlace::File, what));
     }

@@ -1,4 +1,5 @@
-//! Books of one position a line, FEN or EPD; operations after an EPD are passed over. A book of Chess960 may have numbers
+//! Books of one position a line, FEN or EPD; of the operations after an EPD, those that stand for a FEN's counters are read (`hmvc`,
+//! `fmvn`: PGN standard, 16.2.5), and all others passed over. A book of Chess960 may have numbers
 //! of start positions, too.
 
 use shakmaty::Chess;
@@ -44,10 +45,19 @@ fn position(text: &str, variant: Variant) -> Result<Chess, String> {
     let is_number = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
     let counters = words.iter().skip(4).take(2).take_while(is_number).count();
     let fields = if counters == 2 { 6 } else { 4 };
-    let fen = words
+    let mut fen = words
         .get(..fields)
         .ok_or("a position has four fields: board, side, castling, en passant")?
         .join(" ");
+    if fields == 4 {
+        let operations = words[4..].join(" ");
+        let counter = |opcode: &str| {
+            let own = |one: &str| one.trim().strip_prefix(opcode)?.trim().parse::<u32>().ok();
+            operations.split(';').find_map(own)
+        };
+        let (halfmoves, moves) = (counter("hmvc ").unwrap_or(0), counter("fmvn ").unwrap_or(1));
+        fen += &format!(" {halfmoves} {moves}");
+    }
     let fen: Fen = fen.parse().map_err(|why| format!("{fen:?} is no FEN: {why}"))?;
     fen.into_position(variant.castling()).map_err(|why| format!("no position of a game: {why}"))
 }
@@ -61,7 +71,8 @@ mod tests {
     fn fen_and_epd_with_operations() {
         let text = "4k3/8/8/8/8/8/4P3/4K3 w - - 3 17\n\
                     4k3/8/8/8/8/8/4P3/4K3 b - - bm Kd7; id \"x\";\n\
-                    rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n";
+                    rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n\
+                    4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 98; fmvn 80; id \"a; b\";\n";
         let openings = read(text.as_bytes(), all()).unwrap();
         let fens: Vec<Option<String>> = openings.iter().map(Opening::fen).collect();
         assert_eq!(
@@ -70,6 +81,7 @@ mod tests {
                 Some("4k3/8/8/8/8/8/4P3/4K3 w - - 3 17".into()),
                 Some("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1".into()),
                 None,
+                Some("4k3/8/8/8/8/8/4P3/4K3 w - - 98 80".into()),
             ]
         );
     }

@@ -152,6 +152,7 @@ const POSITIONS: &[Listed] = &[
     ("castling-onto-a-bishop-black", "f2f4 f7f5 e2e4 f5e4 b1c3 g7g6 f1c4 f8g7 g1h3 g8f6 c4g8"),
     ("castling-long-onto-a-knight-white", "c2c4 b8a6 d1b3 a6c5 b1c3 c5b3 h2h3 b3c1"),
     ("castling-long-onto-a-knight-black", "b1a3 c7c5 a3c4 d8b6 c4b6 b8c6 b6c8"),
+    ("kings-face-to-face", "f2f4 f7f5 e1f2 e8f7 f2g3 f7g6 g3h4"),
     // Three squares are denied by the other king alone.
     ("kings-face-to-face-upwards", "f2f4 e7e5 e1f2 e8e7 f2e3 e7e6 e3e4 d8e7"),
     ("kings-face-to-face-downwards", "e2e3 d7d6 e1e2 e8d7 e2d3 d7c6 d3c4"),

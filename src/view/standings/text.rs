@@ -4,7 +4,7 @@ use super::{Sheet, Side, headline, notes, rank, symbols, total};
 use crate::event::standings::{ColourTally, Place, Standings};
 use crate::model::game::points::HalfPoints;
 use crate::model::words::counted;
-use crate::view::text::{clean, put};
+use crate::view::text::{clean, columns, padded, put};
 
 /// Rank and name, with which each part of a table begins.
 const NAMES: usize = 2;
@@ -120,11 +120,12 @@ fn grid(heads: &[String], rows: &[Vec<String>], sides: &[Side]) -> Vec<Vec<Strin
         .map(|row| row.iter().map(|cell| clean(cell)).collect())
         .collect();
     for (column, side) in sides.iter().enumerate() {
-        let width = lines.iter().map(|line| length(&line[column])).max().unwrap_or(0);
+        let width = lines.iter().map(|line| columns(&line[column])).max().unwrap_or(0);
         for line in &mut lines {
             let cell = &line[column];
             line[column] = match side {
-                Side::Left => format!("{cell:<width$}"),
+                Side::Left => padded(cell, width),
+                // Figures, each character of which is a column.
                 Side::Right => format!("{cell:>width$}"),
             };
         }
@@ -132,22 +133,18 @@ fn grid(heads: &[String], rows: &[Vec<String>], sides: &[Side]) -> Vec<Vec<Strin
     lines
 }
 
-fn length(cell: &str) -> usize {
-    cell.chars().count()
-}
-
 /// The columns of each part, behind rank and name, that fits.
 fn parts(table: &[Vec<String>], width: usize) -> Vec<std::ops::Range<usize>> {
     let Some(heads) = table.first() else { return Vec::new() };
-    let names: usize = heads.iter().take(NAMES).map(|head| length(head) + 2).sum();
+    let names: usize = heads.iter().take(NAMES).map(|head| columns(head) + 2).sum();
     let mut parts = Vec::new();
     let (mut from, mut used) = (NAMES, names);
     for (column, head) in heads.iter().enumerate().skip(NAMES) {
-        if used + length(head) > width && column > from {
+        if used + columns(head) > width && column > from {
             parts.push(from..column);
             (from, used) = (column, names);
         }
-        used += length(head) + 2;
+        used += columns(head) + 2;
     }
     parts.push(from..heads.len());
     parts
@@ -171,6 +168,15 @@ fn folded(table: &[Vec<String>], width: usize) -> String {
 mod tests {
     use super::*;
     use crate::event::standings::tests::standings;
+
+    #[test]
+    fn figures_stand_under_their_heads_beside_wide_names() {
+        let page = text(&standings("漢字-b 1, b-漢字 =", "4k"), 100);
+        let ends = |line: &str| columns(line.trim_end());
+        let rows: Vec<&str> =
+            page.lines().filter(|line| line.contains("漢字") || line.contains(" b ")).collect();
+        assert!(rows.len() == 4 && ends(rows[0]) == ends(rows[1]), "{page}");
+    }
 
     #[test]
     fn a_whole_page() {
