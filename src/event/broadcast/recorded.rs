@@ -12,7 +12,7 @@ use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Outcome, Position};
 
 use super::record_text::RecordText;
-use super::recorded_comment::Comment;
+use super::recorded_comment::RecordedComment;
 use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
 use crate::event::format::Format;
@@ -74,7 +74,7 @@ struct RecordedGame {
 struct RecordedMove {
     uci: String,
     side: Color,
-    comment: Comment,
+    comment: RecordedComment,
 }
 
 struct RecordedVisitor;
@@ -136,7 +136,7 @@ impl Visitor for RecordedVisitor {
                 let side = game.position.turn();
                 let uci = played.to_uci(game.position.castles().mode()).to_string();
                 game.position.play_unchecked(played);
-                game.moves.push(RecordedMove { uci, side, comment: Comment::default() });
+                game.moves.push(RecordedMove { uci, side, comment: RecordedComment::default() });
             }
             Err(error) => game.fault = Some(format!("{san} is {error}")),
         }
@@ -177,7 +177,7 @@ impl Visitor for RecordedVisitor {
         way.game.text.comment(&whole);
         if let Some(last) = way.game.moves.last_mut() {
             let text = String::from_utf8_lossy(&whole).replace(['\n', '\r'], " ");
-            last.comment = Comment::read(&text, &way.before);
+            last.comment = RecordedComment::read(&text, &way.before);
         }
         ControlFlow::Continue(())
     }

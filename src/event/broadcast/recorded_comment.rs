@@ -9,16 +9,16 @@ use crate::model::game::score::Score;
 
 /// The words of a comment: `d=12, sd=20, mt=1250, tl=58000, …`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Comment {
+pub(super) struct RecordedComment {
     pub(super) is_book: bool,
     words: BTreeMap<String, String>,
     /// The line that was expected, in UCI's words.
     pub(super) pv: String,
 }
 
-impl Comment {
-    pub(super) fn read(text: &str, before: &Chess) -> Comment {
-        let mut comment = Comment::default();
+impl RecordedComment {
+    pub(super) fn read(text: &str, before: &Chess) -> RecordedComment {
+        let mut comment = RecordedComment::default();
         for word in text.split(',').map(str::trim) {
             match word.split_once('=') {
                 Some(("pv", line)) => comment.pv = line_of(before, line),
@@ -89,18 +89,18 @@ mod tests {
     #[test]
     fn a_comment_has_clocks_evaluation_and_line() {
         let text = "d=12, sd=20, mt=1250, tl=58000, s=9, n=10, pv=e4 e5 Nf3 Ke7 no, wv=-0.31, h=12.3, R50=50";
-        let comment = Comment::read(text, &Chess::default());
+        let comment = RecordedComment::read(text, &Chess::default());
         assert_eq!((comment.micros("mt"), comment.eval()), (Some(1_250_000), Some(-31)));
         assert_eq!(comment.pv, "e2e4 e7e5 g1f3 e8e7");
-        let mate = |text: &str| Comment::read(text, &Chess::default()).eval();
+        let mate = |text: &str| RecordedComment::read(text, &Chess::default()).eval();
         assert_eq!(mate("wv=-M4"), Some(Score::mate_in_plies(-4).value()));
         assert_eq!(mate("wv=inf"), None);
-        assert!(Comment::read("book", &Chess::default()).is_book);
+        assert!(RecordedComment::read("book", &Chess::default()).is_book);
     }
 
     #[test]
     fn figures_that_no_engine_told_are_none() {
-        let read = |text: &str| Comment::read(text, &Chess::default());
+        let read = |text: &str| RecordedComment::read(text, &Chess::default());
         // As TCEC's files have an engine that tells nothing, and as gate4k's own have one that tells no speed.
         assert!(
             read("d=1, sd=1, mt=80105, tl=1722895, s=0, n=0, pv=, tb=0, h=0.0, wv=0.00")
