@@ -375,16 +375,22 @@ impl Inner {
     ) -> Result<Instant, ()> {
         let asked = Instant::now();
         let heard = self.say(lines).and_then(|_| self.hear(deadline, |reply| reply == wanted));
-        match heard {
-            Ok((at, ..)) => {
-                self.record(question, asked, at, Answer::Done);
-                Ok(at)
-            }
-            Err(answer) => {
-                self.record(question, asked, Instant::now(), answer);
-                Err(())
-            }
-        }
+        self.answered(question, asked, heard.map(|(at, ..)| at))
+    }
+
+    /// Records what came of a question with a fixed reply: when that was heard, or what came in its place.
+    pub(super) fn answered(
+        &mut self,
+        question: Question,
+        asked: Instant,
+        heard: Result<Instant, Answer>,
+    ) -> Result<Instant, ()> {
+        let (at, answer, outcome) = match heard {
+            Ok(at) => (at, Answer::Done, Ok(at)),
+            Err(answer) => (Instant::now(), answer, Err(())),
+        };
+        self.record(question, asked, at, answer);
+        outcome
     }
 
     /// Waits for the end of the first process after `quit` or the end of input.

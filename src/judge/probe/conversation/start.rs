@@ -76,16 +76,7 @@ impl Inner {
             Ok(None) => self.hear(deadline, is_wanted),
             Err(answer) => Err(answer),
         };
-        match heard {
-            Ok((at, ..)) => {
-                self.record(question, asked, at, Answer::Done);
-                Ok(at)
-            }
-            Err(answer) => {
-                self.record(question, asked, Instant::now(), answer);
-                Err(Unheard::Recorded)
-            }
-        }
+        self.answered(question, asked, heard.map(|(at, ..)| at)).map_err(|()| Unheard::Recorded)
     }
 
     /// The option that goes before each `isready` of the start; none goes before the only one where nothing is set.
