@@ -30,29 +30,43 @@ impl Cholesky {
         Some(Cholesky { size, lower: matrix })
     }
 
+    fn row(&self, row: usize) -> &[f64] {
+        &self.lower[row * self.size..][..=row]
+    }
+
     /// Solves for a right-hand side.
     pub(super) fn solve(&self, mut right: Vec<f64>) -> Vec<f64> {
-        let at = |row: usize, column: usize| self.lower[row * self.size + column];
-        for row in 0..self.size {
-            let known: f64 = (0..row).map(|column| at(row, column) * right[column]).sum();
-            right[row] = (right[row] - known) / at(row, row);
-        }
+        self.solve_lower(&mut right, 0);
         for row in (0..self.size).rev() {
-            let later = row + 1..self.size;
-            let known: f64 = later.map(|below| at(below, row) * right[below]).sum();
-            right[row] = (right[row] - known) / at(row, row);
+            let (earlier, own) = right.split_at_mut(row);
+            own[0] /= self.row(row)[row];
+            for (value, factor) in earlier.iter_mut().zip(self.row(row)) {
+                *value -= factor * own[0];
+            }
         }
         right
     }
 
-    /// The diagonal of the inverse.
+    /// Solves for a right-hand side by the factor alone; the rows before the first one have 0 in it.
+    fn solve_lower(&self, right: &mut [f64], first: usize) {
+        for row in first..self.size {
+            let (earlier, own) = right.split_at_mut(row);
+            let factors = self.row(row)[first..].iter();
+            let known: f64 = factors.zip(&earlier[first..]).map(|(a, b)| a * b).sum();
+            own[0] = (own[0] - known) / self.row(row)[row];
+        }
+    }
+
+    /// The diagonal of the inverse, which is the transposed inverse of the factor times that inverse.
     pub(super) fn inverse_diagonal(&self) -> Vec<f64> {
-        let unit = |one: usize| {
-            let mut right = vec![0.0; self.size];
-            right[one] = 1.0;
-            right
+        let mut column = vec![0.0; self.size];
+        let squares = |one: usize| {
+            column[one..].fill(0.0);
+            column[one] = 1.0;
+            self.solve_lower(&mut column, one);
+            column[one..].iter().map(|value| value * value).sum()
         };
-        (0..self.size).map(|one| self.solve(unit(one))[one]).collect()
+        (0..self.size).map(squares).collect()
     }
 }
 
