@@ -13,7 +13,7 @@ use std::time::Duration;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::time::{ClockId, clock_gettime};
-use nix::unistd::{Pid, SysconfVar, sysconf};
+use nix::unistd::{Pid, SysconfVar, getsid, sysconf};
 
 use crate::sandbox::inspect::descriptors::patiently;
 
@@ -64,9 +64,12 @@ pub(in crate::sandbox) fn is_traced_here(thread: i32) -> bool {
 /// gate4k's first thread when their parent ends, and a tracer's own waits do not see another thread's children: they would keep their
 /// numbers until gate4k ends, and an entry could take them from the next one, and itself have no more.
 pub(in crate::sandbox) fn reap_orphans(ended: &[i32]) {
+    let own = getsid(None).map(Pid::as_raw).ok();
     for process in ended {
-        // What a tracer of ours has yet to wait for is its own: the number was given away since.
-        if state(*process) == Some('Z') && tracer(*process) == Some(0) {
+        // What a tracer of ours has yet to wait for is its own, and so is a program that gate4k itself has started: the number was
+        // given away since. An entry's processes are never of gate4k's session.
+        let is_entrys = || session(*process) != own && tracer(*process) == Some(0);
+        if state(*process) == Some('Z') && is_entrys() {
             let flags = WaitPidFlag::WNOHANG | WaitPidFlag::__WALL;
             // A stranger's, or gone by now, is no child.
             let _ = waitpid(Pid::from_raw(*process), Some(flags));
@@ -105,6 +108,11 @@ pub(in crate::sandbox) fn parent(process: i32) -> Option<i32> {
 /// The group of a process.
 pub(in crate::sandbox) fn group(process: i32) -> Option<i32> {
     after_name(&text(process, "stat").ok()?)?.nth(2)?.parse().ok()
+}
+
+/// The session of a process.
+fn session(process: i32) -> Option<i32> {
+    after_name(&text(process, "stat").ok()?)?.nth(3)?.parse().ok()
 }
 
 /// True if a path is that of the name of a thread of the process that asks.
@@ -461,13 +469,24 @@ mod tests {
     #[test]
     fn an_ended_child_that_nobody_waits_for_gives_its_number_back() {
         #[expect(clippy::zombie_processes, reason = "that is the case")]
-        let child = std::process::Command::new("true").spawn().unwrap();
+        let child = std::process::Command::new("setsid").arg("true").spawn().unwrap();
         let number = child.id() as i32;
         while state(number) != Some('Z') {
             std::thread::sleep(Duration::from_millis(1));
         }
         reap_orphans(&[number, 1]);
         assert_eq!(state(number), None);
+    }
+
+    #[test]
+    fn a_program_that_gate4k_started_is_left_to_its_starter() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let number = child.id() as i32;
+        while state(number) != Some('Z') {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        reap_orphans(&[number]);
+        assert!(child.wait().unwrap().success());
     }
 
     #[test]
