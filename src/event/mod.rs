@@ -8,6 +8,7 @@ mod decided;
 pub(crate) mod draw;
 pub(crate) mod duel;
 mod endless;
+mod engine_names;
 pub(crate) mod entrants;
 pub(crate) mod export;
 pub mod field;

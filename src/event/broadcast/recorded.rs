@@ -15,6 +15,7 @@ use super::record_text::RecordText;
 use super::recorded_comment::RecordedComment;
 use super::{Broadcast, BroadcastGame, GameKey};
 use crate::event::config::EventConfig;
+use crate::event::engine_names::{self, MetNames};
 use crate::event::format::Format;
 use crate::event::journal::record::{
     Bye, GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted,
@@ -192,10 +193,12 @@ impl Visitor for RecordedVisitor {
     }
 }
 
-/// A game with the place that it has in the event.
+/// A game with the place that it has in the event, and in its file.
 struct Placed {
     key: GameKey,
     game: RecordedGame,
+    path: PathBuf,
+    number: usize,
 }
 
 impl Placed {
@@ -218,6 +221,7 @@ impl Broadcast {
         for path in files {
             read_file(config, path, &mut games)?;
         }
+        name_entries(config, &mut games)?;
         games.sort_by_key(|placed| placed.key);
         let mut broadcast = Broadcast::default();
         let failed = |what| RecordedError::Game { path: config.path.clone(), game: 0, what };
@@ -433,13 +437,6 @@ fn read_file(
             return Err(wrong(what));
         }
         let tag = |name: &str| game.tags.get(name).cloned().unwrap_or_default();
-        for side in ["White", "Black"] {
-            if !config.entries.iter().any(|entry| entry.name == tag(side)) {
-                let names: Vec<&str> = config.entries.iter().map(|entry| &*entry.name).collect();
-                let names = all(&names);
-                return Err(wrong(format!("{} is no entry of the event: {names}", tag(side))));
-            }
-        }
         if tag("White") == tag("Black") {
             return Err(wrong(format!("{} plays both sides", tag("White"))));
         }
@@ -468,7 +465,39 @@ fn read_file(
         if games.iter().any(|one| one.key == key) {
             return Err(wrong(format!("there are two games {key}")));
         }
-        games.push(Placed { key, game });
+        games.push(Placed { key, game, path: path.to_owned(), number });
+    }
+    Ok(())
+}
+
+/// Gives each player the name of its entry, which may have played in another version (rule 6.3 of 4k events).
+fn name_entries(config: &EventConfig, games: &mut [Placed]) -> Result<(), RecordedError> {
+    let met = games.iter().map(|one| MetNames {
+        stage: one.key.stage,
+        round: one.key.at.round,
+        white: one.tag("White"),
+        black: one.tag("Black"),
+    });
+    let engines = engine_names::engines(&met.collect::<Vec<_>>());
+    let entries = || config.entries.iter().map(|entry| entry.name.as_str());
+    let mut named = BTreeMap::new();
+    for (name, engine) in &engines {
+        let is_same = |entry: &&str| engines.get(entry) == Some(engine);
+        let same: Vec<&str> = entries().filter(is_same).collect();
+        let only = || <[&str; 1]>::try_from(&same[..]).ok().map(|[entry]| entry);
+        let entry = same.iter().copied().find(|entry| entry == name).or_else(only);
+        named.insert((*name).to_owned(), entry);
+    }
+    for Placed { game, path, number, .. } in games {
+        for side in ["White", "Black"] {
+            let name = game.tags.entry(side.to_owned()).or_default();
+            let Some(entry) = named.get(name).copied().flatten() else {
+                let names = all(&entries().collect::<Vec<_>>());
+                let what = format!("{name} is no entry of the event: {names}");
+                return Err(RecordedError::Game { path: path.clone(), game: *number, what });
+            };
+            entry.clone_into(name);
+        }
     }
     Ok(())
 }
@@ -520,6 +549,42 @@ mod tests {
         assert!(written.starts_with(&text[..text.find("\n\n").unwrap()]));
         assert_eq!(game.moves[2].comment.eval(), Some(-55));
         assert!(!game.moves[2].comment.is_silent());
+    }
+
+    #[test]
+    fn an_engine_plays_on_for_its_entry_in_another_version() {
+        let dir = tempfile::tempdir().unwrap();
+        let [toml, pgn] = ["event.toml", "games.pgn"].map(|name| dir.path().join(name));
+        let engine = |name: &str| format!("[[engine]]\nname = {name:?}\ncmd = \"x\"\n");
+        let stage = |name: &str, pairs| {
+            format!("[[stage]]\nname = {name:?}\nformat = {{ pairs = {pairs} }}\nbook-policy = \"none\"\n")
+        };
+        let text = format!(
+            "event = \"E\"\ntime-control = \"1+1\"\n{}{}{}{}",
+            engine("Ant 1"),
+            engine("Bee"),
+            stage("Semi", 1),
+            stage("Final", 1),
+        );
+        std::fs::write(&toml, text).unwrap();
+        let game = |stage: &str, game: u32, white: &str, black: &str| {
+            format!(
+                "[Event \"E {stage}\"]\n[Round \"1.{game}\"]\n[White {white:?}]\n[Black {black:?}]\n\
+                 [Result \"1-0\"]\n\n1. e4 1-0\n\n"
+            )
+        };
+        let config = EventConfig::load(&toml).unwrap();
+        let recorded = |final_white| {
+            let games =
+                [game("Semi", 1, "Ant 1", "Bee"), game("Final", 1, final_white, "Bee")].concat();
+            std::fs::write(&pgn, games).unwrap();
+            Broadcast::recorded(&config, std::slice::from_ref(&pgn))
+        };
+        let broadcast = recorded("Ant 1.1").unwrap();
+        let players: Vec<_> = broadcast.games.values().map(|game| &*game.started.white).collect();
+        assert_eq!(players, ["Ant 1", "Ant 1"]);
+        let error = recorded("Cow").unwrap_err().to_string();
+        assert!(error.ends_with("game 2: Cow is no entry of the event: Ant 1 and Bee"), "{error}");
     }
 
     #[test]

@@ -10,7 +10,6 @@ mod bracket;
 mod changed_games;
 mod encounter;
 mod league;
-mod names;
 #[cfg(test)]
 mod odd_files;
 #[cfg(test)]
@@ -25,6 +24,7 @@ mod stage_games;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use super::engine_names;
 use super::field::FieldBuilder;
 use super::format::Format;
 use super::plan::{EventPlan, PlannedStage, Seating, Variant};
@@ -317,21 +317,21 @@ impl Named {
 
 /// Gives each engine one name and each game its two engines.
 fn named(games: &mut [Assigned]) -> Named {
-    let all: Vec<names::MetNames<'_>> = games
+    let all: Vec<engine_names::MetNames<'_>> = games
         .iter()
-        .map(|game| names::MetNames {
+        .map(|game| engine_names::MetNames {
             stage: game.stage,
             round: game.recorded.game.round.map_or(0, |at| at.round),
             white: &game.recorded.game.white.name,
             black: &game.recorded.game.black.name,
         })
         .collect();
-    let mut keys = names::engines(&all);
-    let wrong = names::misspelt(&all, &mut keys);
-    let is_wrong = |game: &names::MetNames<'_>| {
+    let mut keys = engine_names::engines(&all);
+    let wrong = engine_names::misspelt(&all, &mut keys);
+    let is_wrong = |game: &engine_names::MetNames<'_>| {
         [game.white, game.black].iter().any(|name| wrong.contains_key(name))
     };
-    let told = |game: &names::MetNames<'_>| (game.white.to_owned(), game.black.to_owned());
+    let told = |game: &engine_names::MetNames<'_>| (game.white.to_owned(), game.black.to_owned());
     let misspelt = (0..).zip(&all).filter(|(_, game)| is_wrong(game));
     let misspelt = misspelt.map(|(number, game)| (number, told(game))).collect();
     let meant: BTreeMap<String, String> =

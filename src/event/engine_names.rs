@@ -8,15 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Two names in games, by stage.
 #[derive(Clone, Debug)]
-pub(super) struct MetNames<'a> {
-    pub(super) stage: usize,
-    pub(super) round: u32,
-    pub(super) white: &'a str,
-    pub(super) black: &'a str,
+pub(in crate::event) struct MetNames<'a> {
+    pub(in crate::event) stage: usize,
+    pub(in crate::event) round: u32,
+    pub(in crate::event) white: &'a str,
+    pub(in crate::event) black: &'a str,
 }
 
 /// The engine of each name.
-pub(super) fn engines<'a>(games: &[MetNames<'a>]) -> BTreeMap<&'a str, String> {
+pub(in crate::event) fn engines<'a>(games: &[MetNames<'a>]) -> BTreeMap<&'a str, String> {
     let mut families: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for name in games.iter().flat_map(|game| [game.white, game.black]) {
         families.entry(key(name, 1)).or_default().insert(name);
@@ -36,7 +36,7 @@ pub(super) fn engines<'a>(games: &[MetNames<'a>]) -> BTreeMap<&'a str, String> {
 
 /// Takes a name of one game alone for another one that it all but is, and that never meets it; those come back, each with the
 /// name that is meant.
-pub(super) fn misspelt<'a>(
+pub(in crate::event) fn misspelt<'a>(
     games: &[MetNames<'a>],
     engines: &mut BTreeMap<&'a str, String>,
 ) -> BTreeMap<&'a str, &'a str> {
