@@ -557,7 +557,9 @@ mod tests {
         let [toml, pgn] = ["event.toml", "games.pgn"].map(|name| dir.path().join(name));
         let engine = |name: &str| format!("[[engine]]\nname = {name:?}\ncmd = \"x\"\n");
         let stage = |name: &str, pairs| {
-            format!("[[stage]]\nname = {name:?}\nformat = {{ pairs = {pairs} }}\nbook-policy = \"none\"\n")
+            format!(
+                "[[stage]]\nname = {name:?}\nformat = {{ pairs = {pairs} }}\nbook-policy = \"none\"\n"
+            )
         };
         let text = format!(
             "event = \"E\"\ntime-control = \"1+1\"\n{}{}{}{}",
@@ -573,7 +575,7 @@ mod tests {
                  [Result \"1-0\"]\n\n1. e4 1-0\n\n"
             )
         };
-        let config = EventConfig::load(&toml).unwrap();
+        let config = EventConfig::load_recorded(&toml).unwrap();
         let recorded = |final_white| {
             let games =
                 [game("Semi", 1, "Ant 1", "Bee"), game("Final", 1, final_white, "Bee")].concat();

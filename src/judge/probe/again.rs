@@ -3,6 +3,9 @@
 //!
 //! First the one question alone, which tells most failures in seconds. Where it is answered, the whole probe is run again
 //! on that clock, so that everything is asked at least once where it counts, after the same questions before.
+//!
+//! One that broke off is asked again on the same clock as well, and the whole probe is run again there: where all goes well then, neither
+//! the clock nor the questions were the reason.
 
 use std::time::Duration;
 
@@ -18,8 +21,8 @@ use crate::sandbox::plan::SandboxError;
 /// The clocks on which the entry is probed, the smallest first: the event produces all but the first.
 const CLOCKS: [Go; 3] = [SMALL_CLOCK, LEAST_CLOCK, MINUTE_CLOCK];
 
-/// Runs a probe on `clock`; where a search, or what comes after it, fails and goes well on a bigger one, runs it there. The outcome, and the
-/// clock that it is of.
+/// Runs a probe on `clock`; where a search, or what comes after it, fails and goes well on a bigger one, runs it there, or once more on the
+/// same one where the clock is not the reason. The outcome, and the clock that it is of.
 pub(super) fn climbing(
     bench: &Bench<'_>,
     mut clock: Go,
@@ -27,6 +30,7 @@ pub(super) fn climbing(
 ) -> Result<(ProbeOutcome, Go), SandboxError> {
     let mut disproved = Vec::new();
     let mut outcome = probe(bench, clock)?;
+    let mut chance = Chance::default();
     loop {
         // None is bigger than the event's; a failure there may still come of games on the smallest one before it.
         let on_smallest = clock == SMALL_CLOCK;
@@ -35,12 +39,17 @@ pub(super) fn climbing(
         let failed = asked.find_map(|run| failed(&run.asks));
         let Some(failed) = failed else { break };
         let Some(next) = answered_on(bench, &failed, clock, &mut disproved)? else { break };
-        for mut run in outcome.runs.drain(..) {
-            run.purpose = Purpose::SmallClock;
+        let same_clock = chance.may_explain(bench, &failed, clock, &mut disproved)?;
+        if !same_clock {
+            clock = next;
+        }
+        let again = probe(bench, clock)?;
+        let by_chance = same_clock && failed.went_well(&again.runs);
+        for mut run in outcome.runs {
+            run.purpose = if by_chance { Purpose::ByChance } else { Purpose::SmallClock };
             disproved.push(run);
         }
-        clock = next;
-        outcome = probe(bench, clock)?;
+        outcome = again;
     }
     outcome.runs.extend(disproved);
     Ok((outcome, clock))
@@ -52,6 +61,42 @@ pub(super) struct FailedSearch {
     search: GoQuestion,
     /// True if its move came, and the engine died or hung by the next question.
     afterwards: bool,
+    /// True if the engine died or hung.
+    broke_off: bool,
+}
+
+impl FailedSearch {
+    /// True if these runs asked the same, and it did not fail there.
+    fn went_well(&self, runs: &[Run]) -> bool {
+        let is_same = |search: &GoQuestion| search.command == self.search.command;
+        let fails = |run: &Run| failed(&run.asks).is_some_and(|failed| is_same(&failed.search));
+        let mut searches = runs.iter().flat_map(|run| &run.asks).filter_map(Ask::search);
+        searches.any(is_same) && !runs.iter().any(fails)
+    }
+}
+
+/// The question whether a failure came by chance, which is asked once of a probe: of an engine that often breaks off on a small clock no
+/// number of tries would tell more.
+#[derive(Default)]
+pub(super) struct Chance {
+    asked: bool,
+}
+
+impl Chance {
+    /// True if an engine broke off at a question that it answers in a fresh process on the same clock. The runs go to `seen`.
+    pub(super) fn may_explain(
+        &mut self,
+        bench: &Bench<'_>,
+        failed: &FailedSearch,
+        clock: Go,
+        seen: &mut Vec<Run>,
+    ) -> Result<bool, SandboxError> {
+        if !failed.broke_off || std::mem::replace(&mut self.asked, true) {
+            return Ok(false);
+        }
+        (bench.progress)("asked again on the same clock");
+        is_answered_on(bench, failed, clock, seen)
+    }
 }
 
 /// The first failure in a conversation, where a search may be behind it, and a clock behind that.
@@ -64,14 +109,13 @@ pub(super) fn failed(asks: &[Ask]) -> Option<FailedSearch> {
     {
         return None;
     }
-    match &failed.question {
-        Question::Go(search) => Some(FailedSearch { search: search.clone(), afterwards: false }),
-        Question::IsReady | Question::NewGame => {
-            let search = before.iter().rev().find_map(Ask::search)?.clone();
-            Some(FailedSearch { search, afterwards: true })
-        }
-        Question::Uci | Question::Quit | Question::EndOfInput => None,
-    }
+    let (search, afterwards) = match &failed.question {
+        Question::Go(search) => (search, false),
+        Question::IsReady | Question::NewGame => (before.iter().rev().find_map(Ask::search)?, true),
+        Question::Uci | Question::Quit | Question::EndOfInput => return None,
+    };
+    let broke_off = !matches!(failed.answer, Answer::Illegal { .. });
+    Some(FailedSearch { search: search.clone(), afterwards, broke_off })
 }
 
 /// Asks one question again on the clocks above `clock`, each in a fresh process, with what comes after it where that failed: the
@@ -82,26 +126,36 @@ pub(super) fn answered_on(
     clock: Go,
     seen: &mut Vec<Run>,
 ) -> Result<Option<Go>, SandboxError> {
-    let question = &failed.search;
-    let Some(moves) = moves_of(question) else { return Ok(None) };
     for next in above(clock) {
         (bench.progress)("asked again on a clock of the event");
-        let item = Item {
-            patience: Some(patience(&bench.limits, next, &moves)),
-            ..Item::new(Purpose::Again, &question.position, &moves, next)
-        };
-        // Each begins as a new game, with `isready`.
-        let items = if failed.afterwards { vec![item.clone(), item] } else { vec![item] };
-        let asked = ask_all(bench, &items)?;
-        let asks = || asked.iter().flat_map(|run| &run.asks);
-        let bad = asks().find(|ask| ask.question != Question::Quit && !ask.answer.is_good());
-        let good = bad.is_none() && asks().any(Ask::is_search);
-        seen.extend(asked);
-        if good {
+        if is_answered_on(bench, failed, next, seen)? {
             return Ok(Some(next));
         }
     }
     Ok(None)
+}
+
+/// Asks one question again in a fresh process, with what comes after it where that failed: true if all goes well.
+fn is_answered_on(
+    bench: &Bench<'_>,
+    failed: &FailedSearch,
+    clock: Go,
+    seen: &mut Vec<Run>,
+) -> Result<bool, SandboxError> {
+    let question = &failed.search;
+    let Some(moves) = moves_of(question) else { return Ok(false) };
+    let item = Item {
+        patience: Some(patience(&bench.limits, clock, &moves)),
+        ..Item::new(Purpose::Again, &question.position, &moves, clock)
+    };
+    // Each begins as a new game, with `isready`.
+    let items = if failed.afterwards { vec![item.clone(), item] } else { vec![item] };
+    let asked = ask_all(bench, &items)?;
+    let asks = || asked.iter().flat_map(|run| &run.asks);
+    let bad = asks().find(|ask| ask.question != Question::Quit && !ask.answer.is_good());
+    let good = bad.is_none() && asks().any(Ask::is_search);
+    seen.extend(asked);
+    Ok(good)
 }
 
 /// The clocks above one; none above a form of `go` that has no clock.

@@ -2,8 +2,8 @@
 //!
 //! Alone on the machine, because its times are the evidence. The event's clock comes last: most engines
 //! think for a minute there, so the wait is cut ([`Ask::was_cut`](crate::model::evidence::Ask::was_cut)).
-//! The engine is asked of both sides, since each has its own words in `go`: of White for the time, of Black, and late in a game, only for
-//! what that clock breaks, beside the other probes.
+//! The engine is asked of both sides, since each has its own words in `go`: of White for the time, of Black, and on the clocks that a
+//! game comes to, only for what those clocks break, beside the other probes. One search there is long, since every search of the event is.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{Bench, EVENT_CLOCK};
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session};
 use crate::judge::support::positions;
-use crate::model::evidence::{Ask, Purpose, Run};
+use crate::model::evidence::{Answer, Ask, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// Hardly anything left and no increment: what comes back is the engine's floor.
@@ -33,6 +33,15 @@ const EVENT_CLOCK_AS_BLACK: Go =
 const LATE_IN_THE_EVENT: &str = "clock-event-late";
 const LATE_CLOCK: Go =
     Go::Clock(Clocks { black: Duration::from_millis(655_021), ..Clocks::even(712_346, 3000) });
+/// The names of questions on other clocks that games of the event come to, each with its clock: one of whoever moves faster than its increment
+/// against one that is short, one that is short against one that is not, and one in between.
+const OTHERS_OF_THE_EVENT: [(&str, Go); 3] = [
+    ("clock-event-rich", uneven(1_861_407, 34_822)),
+    ("clock-event-poor", uneven(21_356, 287_914)),
+    ("clock-event-middle", uneven(94_713, 81_190)),
+];
+/// The name of the search that is waited for longest.
+const LONG: &str = "clock-event-long";
 /// No longer wait where the time is no evidence: one that the clock itself breaks ends at once, and a sound one would think on.
 const QUICK: Duration = Duration::from_millis(500);
 
@@ -52,10 +61,14 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
     let failed = after_others.find(|run| run.asks.iter().any(failed_on_the_events));
     if !asked || failed.is_some() {
         let alone = event_alone(bench)?;
-        let asks = || alone.iter().flat_map(|run| &run.asks);
-        let is_well = asks().any(is_on_the_events) && !asks().any(failed_on_the_events);
-        if let Some(failed) = failed.filter(|_| is_well) {
+        if let Some(failed) = failed.filter(|_| went_well_on_the_events(&alone)) {
             failed.purpose = Purpose::SmallClock;
+            let broke_off = |ask: &Ask| !matches!(ask.answer, Answer::Illegal { .. });
+            let mut bad = failed.asks.iter().filter(|ask| failed_on_the_events(ask));
+            // Where all goes well after the same questions, these are not the reason either.
+            if bad.any(broke_off) && went_well_on_the_events(&ask_all(bench, &items)?) {
+                failed.purpose = Purpose::ByChance;
+            }
         }
         runs.extend(alone);
     }
@@ -65,6 +78,11 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
 /// Asks as White on the event's clock, in a process that no other clock comes before.
 pub(super) fn event_alone(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
     ask_all(bench, &[on_the_events(Color::White, whole(bench))])
+}
+
+fn went_well_on_the_events(runs: &[Run]) -> bool {
+    let asks = || runs.iter().flat_map(|run| &run.asks);
+    asks().any(is_on_the_events) && !asks().any(failed_on_the_events)
 }
 
 fn is_on_the_events(ask: &Ask) -> bool {
@@ -85,6 +103,24 @@ pub(super) fn as_black_and_late(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxEr
     ask_all(bench, &[on_the_events(Color::Black, patience), late])
 }
 
+/// Asks on the other clocks of the event, each time in a process of its own: a search that is cut leaves none to ask.
+pub(super) fn others_of_the_event(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
+    let patience = Some(bench.plan.waits.clock.min(QUICK));
+    let moves = positions::middlegame();
+    let mut runs = Vec::new();
+    for (name, go) in OTHERS_OF_THE_EVENT {
+        let item = Item { patience, ..Item::new(Purpose::Clock, name, &moves, go) };
+        runs.extend(ask_all(bench, &[item])?);
+    }
+    Ok(runs)
+}
+
+/// Searches for long on the event's clock: a fault that comes with depth, or with a count of positions, loses every game there.
+pub(super) fn long_search(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
+    let item = Item::new(Purpose::Clock, LONG, &positions::middlegame(), EVENT_CLOCK);
+    ask_all(bench, &[Item { patience: Some(bench.plan.waits.long_search), ..item }])
+}
+
 /// Asks a process that waits only on the event's clock, the one that can reject: of an entry that is slow, or in a quick check. No time
 /// is evidence then, so that others may run meanwhile.
 pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>, side: Color) -> Session<Over> {
@@ -102,6 +138,12 @@ pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>, side: Color) 
         over.wait_for_leftovers();
     }
     over
+}
+
+/// The clock of a game with White to move, in milliseconds.
+const fn uneven(white: u64, black: u64) -> Go {
+    let [white, black] = [Duration::from_millis(white), Duration::from_millis(black)];
+    Go::Clock(Clocks { white, black, ..Clocks::even(0, 3000) })
 }
 
 /// The wait where the time is evidence.

@@ -35,6 +35,7 @@ use crate::judge::probe::positions::PositionShare;
 use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Run, Shell};
 use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
+use again::Chance;
 use main_run::MainRun;
 use watched_game::Lots;
 
@@ -86,6 +87,8 @@ pub struct ProbePlan {
 pub struct ProbeWaits {
     /// For a move on the event's clock; then the wait is cut.
     pub(crate) clock: Duration,
+    /// For a move of the one search that is long.
+    pub(crate) long_search: Duration,
     /// For a move after a bare `go`.
     pub(crate) bare_go: Duration,
     /// For an answer to a question outside rule 7.9.
@@ -111,6 +114,7 @@ impl Default for ProbeWaits {
     fn default() -> ProbeWaits {
         ProbeWaits {
             clock: Duration::from_secs(3),
+            long_search: Duration::from_secs(12),
             bare_go: Duration::from_secs(2),
             advice: Duration::from_millis(1500),
             idle: Duration::from_millis(150),
@@ -328,21 +332,26 @@ fn another_shell(
     Ok((works, std::iter::once(failed).chain(tried).collect()))
 }
 
-/// Repeats a main run that failed on a bigger clock, where the clock may have been the reason. Returns the last main
-/// run with its clock; the others go to `seen`.
+/// Repeats a main run that failed on a bigger clock, where the clock may have been the reason, or on the same one, where it was not. Returns
+/// the last main run with its clock; the others go to `seen`.
 fn climbed(
     bench: &Bench<'_>,
     mut main: MainRun,
     seen: &mut Vec<Run>,
 ) -> Result<(MainRun, Go), SandboxError> {
     let mut clock = SMALL_CLOCK;
+    let mut chance = Chance::default();
     while let Some(failed) = main.failed() {
         let Some(next) = again::answered_on(bench, &failed, clock, seen)? else { break };
+        let same_clock = chance.may_explain(bench, &failed, clock, seen)?;
         let mut disproved = main.finish();
-        disproved.purpose = Purpose::SmallClock;
-        seen.push(disproved);
-        clock = next;
+        if !same_clock {
+            clock = next;
+        }
         main = main_run::run(bench, clock)?;
+        let by_chance = same_clock && main.failed().is_none();
+        disproved.purpose = if by_chance { Purpose::ByChance } else { Purpose::SmallClock };
+        seen.push(disproved);
     }
     Ok((main, clock))
 }
@@ -412,11 +421,14 @@ fn after_main(
         (true, false) if bench.plan.quick => Some(Color::White),
         _ => None,
     };
-    let (others, idle) = std::thread::scope(|scope| {
+    let searches_long = facts.plays && !bench.plan.quick && !late;
+    let (others, idle, long) = std::thread::scope(|scope| {
         let idle = scope.spawn(|| idle_probe(&bench, go, event));
-        (beside_each_other(&bench, tasks), join(idle))
+        let long = searches_long.then(|| scope.spawn(|| clock::long_search(&bench)));
+        (beside_each_other(&bench, tasks), join(idle), long.map(join))
     });
     outcomes.extend(others?);
+    outcomes.extend(long.transpose()?.map(ProbeOutcome::from));
     let idle = idle?;
     let in_doubt = idle.runs.iter().any(idle::is_in_doubt);
     outcomes.push(if in_doubt { idle_probe(&bench, go, event)? } else { idle });
@@ -457,6 +469,7 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
     }
     if facts.plays && !late {
         tasks.push(Box::new(|bench| clock::as_black_and_late(bench).map(ProbeOutcome::from)));
+        tasks.push(Box::new(|bench| clock::others_of_the_event(bench).map(ProbeOutcome::from)));
     }
     if advice && !late && matches!(form, Some(Go::Clock(_))) {
         tasks.push(Box::new(bare_go));

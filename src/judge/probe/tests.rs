@@ -1,5 +1,6 @@
 //! The whole plan, against puppets.
 
+mod chance;
 mod clock_form;
 mod event_clock;
 
@@ -25,6 +26,7 @@ fn plan(quick: bool) -> ProbePlan {
         limits: limits(),
         waits: ProbeWaits {
             clock: Duration::from_millis(200),
+            long_search: Duration::from_millis(600),
             bare_go: Duration::from_millis(200),
             advice: Duration::from_millis(500),
             idle: Duration::from_millis(20),
@@ -93,7 +95,7 @@ fn a_good_engine_shows_all_it_can() {
         assert!(searches(&game)[0].answer.is_good());
     }
     let clock = searches(&of(&runs, Purpose::Clock)).len();
-    assert_eq!(clock, 5);
+    assert_eq!(clock, 9);
     for (field, value) in [
         (shown.go_clock, true),
         (shown.go_bare, false),
@@ -144,7 +146,15 @@ fn quick_asks_only_what_can_reject() {
     let clock = searches(&of(&runs, Purpose::Clock));
     let mut names: Vec<_> = clock.iter().map(|ask| name(ask)).collect();
     names.sort_unstable();
-    assert_eq!(names, ["clock-event", "clock-event-black", "clock-event-late"]);
+    let all = [
+        "clock-event",
+        "clock-event-black",
+        "clock-event-late",
+        "clock-event-middle",
+        "clock-event-poor",
+        "clock-event-rich",
+    ];
+    assert_eq!(names, all);
     assert_eq!(shown.go_clock, Some(true));
     assert_eq!(shown.go_bare, None);
 }
@@ -339,7 +349,8 @@ fn one_that_sleeps_on_smaller_clocks_is_asked_on_the_clock_of_a_minute() {
     let asked = searches(&counted);
     assert!(asked.len() > crate::judge::support::positions::all().len());
     assert!(asked.iter().all(|ask| ask.answer.is_good()));
-    assert_eq!(searches(&of(&runs, Purpose::Again)).len(), 2);
+    // On the two bigger clocks, and once more on the same.
+    assert_eq!(searches(&of(&runs, Purpose::Again)).len(), 3);
 }
 
 #[test]

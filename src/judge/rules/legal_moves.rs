@@ -44,7 +44,8 @@ fn judge(evidence: &Evidence) -> Finding {
     if searches.legal + searches.illegal.len() == 0 {
         return Finding::skipped(RULE, RuleId::UciGo);
     }
-    searches.accusation(evidence).unwrap_or_else(|| searches.without_fault(evidence))
+    let accusation = searches.accusation(evidence).or_else(|| broke_off(evidence));
+    accusation.unwrap_or_else(|| searches.without_fault(evidence))
 }
 
 /// The searches that count, by their answers.
@@ -161,6 +162,39 @@ fn left_out(evidence: &Evidence) -> bool {
 fn is_no_fault(search: &SearchInRun) -> bool {
     let is_short = search.go.left.is_some_and(|left| left < LEAST_LEFT);
     search.run.purpose == Purpose::Clock && (is_short || search.ask.was_cut())
+}
+
+/// The finding on an engine that broke off, and did not when all was asked again on the same clock: nothing of what it was asked tells when it
+/// comes. On a clock of the event it loses a game (rule 6.2); on a smaller one nobody can tell whether it would on a bigger.
+fn broke_off(evidence: &Evidence) -> Option<Finding> {
+    let cases = evidence.of(Purpose::ByChance).filter_map(|run| {
+        let is_bad = |ask: &&Ask| !ask.answer.is_good() && !ask.was_cut();
+        let bad = run.asks.iter().position(|ask| is_bad(&ask))?;
+        let search = runs::searches(run).take_while(|search| search.index <= bad).last()?;
+        Some((run, run.asks.get(bad)?, search))
+    });
+    let (run, ask, search) = cases.max_by_key(|(_, _, search)| search.go.left)?;
+    let when = if ask.is_search() { "to" } else { "after" };
+    let summary = format!(
+        "by chance, {when} `{}` in {}: {}; all went well when the same was asked again on the same clock",
+        search.go.go,
+        search.go.position,
+        runs::answer_words(ask, run)
+    );
+    let on_the_events = search.go.left.is_some_and(|left| left >= LEAST_LEFT);
+    let finding = if on_the_events {
+        Finding::fail(RULE, summary)
+    } else {
+        Finding::undecided(RULE, summary)
+    };
+    let finding = finding
+        .details(place(&search))
+        .details(runs::options_set(run, search.index))
+        .details(runs::crashes(run))
+        .with("broke_off", json_of(&search))
+        .with("commands", runs::commands_upto(run, search.index))
+        .help(came_again::BY_CHANCE);
+    Some(excuse::excused(finding, excuse::refusal(run, &evidence.host)))
 }
 
 /// The failure on the biggest of the clocks that were found too small for the entry.
@@ -381,6 +415,22 @@ mod tests {
         assert!(finding.details.iter().any(|line| line.contains("FEN rnbq")));
         assert!(finding.details.iter().any(|line| line.contains("position startpos moves")));
         assert_eq!(finding.evidence["illegal"][0]["plies"], 6);
+    }
+
+    #[test]
+    fn an_end_by_chance_is_open_and_on_the_events_clock_a_failure() {
+        let broke_off = |left: u64| {
+            let go = GoQuestion { left: Some(ms(left)), ..testing::go("knight", "position", 6) };
+            let end = Answer::Ended(Some(ExitHow::Status(5)));
+            let run = testing::run(Purpose::ByChance).asked(Question::Go(go), end);
+            judge(&testing::evidence_of([testing::run(Purpose::Main), run]))
+        };
+        let small = broke_off(600);
+        assert_eq!(small.status, Status::Undecided);
+        assert!(small.summary.starts_with("by chance, to `go"), "{}", small.summary);
+        assert!(small.summary.contains("knight") && small.summary.contains("exit status 5"));
+        assert!(small.help.contains("rule 6.2"));
+        assert_eq!(broke_off(3000).status, Status::Fail);
     }
 
     #[test]

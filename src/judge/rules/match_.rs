@@ -5,6 +5,7 @@
 //! moves are told. Only silence long beyond the clock is a fault, and only of an engine that is not slow.
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use crate::judge::support::came_again::BY_CHANCE;
 use crate::judge::support::{excuse, runs, wording};
 use std::time::Duration;
 
@@ -240,6 +241,23 @@ fn sound(evidence: &Evidence, played: &PlayedGames) -> Finding {
             _ => None,
         })
         .collect();
+    let by_chance = |game: &PlayedGame| game.again.as_ref().is_some_and(|again| again.by_chance);
+    if let Some((game, fault)) = weak.iter().find(|(game, _)| by_chance(game)) {
+        let again = game.again.clone().unwrap_or_default();
+        let what = words(evidence, game, fault);
+        let finding = Finding::undecided(
+            RULE,
+            format!(
+                "{summary}; by chance, {what}; all went well when the same was asked again on the same clock"
+            ),
+        );
+        let finding = finding
+            .details(details)
+            .details(again.tries.iter().map(|words| format!("asked again {words}")))
+            .with("commands", &again.commands)
+            .help(BY_CHANCE);
+        return excuse::excused(finding, excuse::refused(&game.refusals, &evidence.host));
+    }
     if let Some((game, fault)) = weak.first() {
         let again = game.again.clone().unwrap_or_default();
         let is_twice = matches!(fault, GameFault::Illegal { said, .. } if says_again(game, said));
@@ -380,6 +398,19 @@ mod tests {
             assert!(!finding.help.is_empty());
         }
         assert!(of(vec![gone()]).summary.ends_with("SIGSEGV"));
+    }
+
+    #[test]
+    fn an_end_that_comes_by_chance_leaves_it_open() {
+        let again = AskedAgain {
+            held: Some("go wtime 3000".into()),
+            by_chance: true,
+            ..AskedAgain::default()
+        };
+        let finding = of(vec![PlayedGame { again: Some(again), ..gone() }]);
+        assert_eq!(finding.status, Status::Undecided);
+        let told = "by chance, it ends at ply 40 of a game against itself: killed by SIGSEGV";
+        assert!(finding.summary.contains(told), "{}", finding.summary);
     }
 
     #[test]

@@ -16,6 +16,10 @@ const PLENTY: Duration = Duration::from_secs(60);
 /// A word in place of a move, or an end, that comes so soon did not come for want of time.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
+/// The next step for an engine that broke off once, and not when it was asked the same on the same clock.
+pub(crate) const BY_CHANCE: &str = "find the reason for which it now and then ends or falls silent, such as a variable that is read before it is \
+     set, an index beyond an array, or threads that race: each such end loses a game (rule 6.2)";
+
 /// The signals that a fault of the program's own brings: SIGILL, SIGABRT, SIGFPE and SIGSEGV. (A SIGBUS may come of a disk
 /// that others filled.)
 const OF_A_FAULT: [i32; 4] = [4, 6, 8, 11];

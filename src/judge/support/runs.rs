@@ -206,6 +206,7 @@ pub(crate) fn purpose(run: &Run) -> String {
         Purpose::QuitWhileThinking => "the run that was told to quit while it thought".to_owned(),
         Purpose::KilledMidway => "the run that was killed in the middle".to_owned(),
         Purpose::SmallClock => "a run on a clock below the event's".to_owned(),
+        Purpose::ByChance => "a run that went well when it was made again".to_owned(),
         Purpose::Again => "a question asked again".to_owned(),
         Purpose::BlankPath => "the run at a path with a blank".to_owned(),
         Purpose::OtherShell => "the run by the other shell".to_owned(),

@@ -109,6 +109,8 @@ pub struct AskedAgain {
     pub(crate) tries: Vec<String>,
     /// The lines that were sent in the last of them, whole and in order.
     pub(crate) commands: Vec<String>,
+    /// True if it was answered on the clocks of the game as well, alone and after the game up to it.
+    pub(crate) by_chance: bool,
     /// The part that time can have had in it.
     #[serde(skip)]
     pub(crate) time: PartOfTime,

@@ -41,7 +41,9 @@ pub enum Purpose {
     KilledMidway,
     /// Failed on a clock that the event does not produce, and went well on one that it does.
     SmallClock,
-    /// One question that was answered badly, once more on a clock of the event.
+    /// Broke off, and went well when all of it was asked once more on the same clock.
+    ByChance,
+    /// One question that was answered badly, once more.
     Again,
     /// Staged at a path with a blank.
     BlankPath,
@@ -75,6 +77,7 @@ impl Purpose {
             | Purpose::QuitWhileThinking
             | Purpose::KilledMidway
             | Purpose::SmallClock
+            | Purpose::ByChance
             | Purpose::Again
             | Purpose::BlankPath
             | Purpose::OwnName => false,

@@ -3,6 +3,9 @@
 //! First the position alone, in a fresh process; where it is answered, after the game up to it, then after all games of that
 //! process, since memory of these may be the reason. The moves before are asked on a clock of the event, too: a history that
 //! no event can produce proves nothing.
+//!
+//! One that broke off and is answered each time is asked on the clocks of the game itself, too: where it is answered there, neither the clock nor
+//! the game was the reason.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +13,7 @@ use shakmaty::{ByColor, Color, Position};
 
 use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
-use crate::game::go::Go;
+use crate::game::go::{Clocks, Go};
 use crate::judge::probe::again::patience;
 use crate::judge::probe::conversation::{self, PositionForm, Ready, Search, Session, Step};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
@@ -50,6 +53,11 @@ pub(crate) fn ask_again(
     Ok(())
 }
 
+/// The clock of a fast game of the check ([`FAST`](super::FAST)).
+const FAST_CLOCK: Clocks = Clocks::even(300, 10);
+/// That of the others ([`LEAST`](super::LEAST)).
+const SLOW_CLOCK: Clocks = Clocks::even(3000, 3000);
+
 /// A question that broke a game, and the games of that engine up to it: each list after which it was asked.
 struct Case {
     before: Vec<Vec<Moves>>,
@@ -58,6 +66,10 @@ struct Case {
     clocks: Option<ByColor<Duration>>,
     /// True if the game itself had a clock of the event then: where the time is over, it counts as it was seen.
     seen_on_the_events: bool,
+    /// The clock with which the game began.
+    first_clock: Clocks,
+    /// True if the engine ended, or did not answer.
+    broke_off: bool,
 }
 
 /// The end of a conversation that leads to the last question.
@@ -88,6 +100,8 @@ impl Case {
         let left = game.clocks.map(|clocks| *clocks.get(side));
         let seen_on_the_events = played.control == super::LEAST.to_string()
             && left.is_some_and(|left| left >= LEAST_LEFT);
+        let is_fast = played.control == super::FAST.to_string();
+        let first_clock = if is_fast { FAST_CLOCK } else { SLOW_CLOCK };
         let seat = seat_of(&given, game, side)?;
         let mut before = Vec::new();
         for earlier in played.games.get(..=at)? {
@@ -98,7 +112,8 @@ impl Case {
                 before.push(asked(earlier, colour));
             }
         }
-        Some(Case { before, last, clocks: game.clocks, seen_on_the_events })
+        let broke_off = matches!(fault, GameFault::Gone | GameFault::Silent { .. });
+        Some(Case { before, last, clocks: game.clocks, seen_on_the_events, first_clock, broke_off })
     }
 
     /// A clock of the event, as uneven as the game's were.
@@ -134,16 +149,9 @@ impl Case {
             let mut time = PartOfTime::None;
             for clock in [LEAST_CLOCK, MINUTE_CLOCK] {
                 let go = self.as_in_the_game(clock);
-                let (run, outcome) = talk(entry, limits, before, &self.last, go, until)?;
-                // It was not waited for: it may have been about to tidy up.
-                records.push(LeftByProcess {
-                    execs: run.execs.clone(),
-                    opens: run.opens.clone(),
-                    not_installed: run.not_installed.clone(),
-                    denials: run.denials.clone(),
-                    refusals: run.refusals.clone(),
-                    ..LeftByProcess::default()
-                });
+                let question = Last { moves: &self.last, go, before: LEAST_CLOCK };
+                let (run, outcome) = talk(entry, limits, before, question, until)?;
+                records.push(left_by(&run));
                 again.commands = runs::commands(&run);
                 let (told, good) = match outcome {
                     Outcome::Held => (answer(&run), true),
@@ -168,8 +176,56 @@ impl Case {
                 break;
             }
         }
+        if self.broke_off && again.held.is_some() {
+            self.ask_on_its_clocks(entry, limits, until, &mut again, records)?;
+        }
         Ok(again)
     }
+
+    /// Asks on the clocks of the game itself, alone and after the game up to it.
+    fn ask_on_its_clocks(
+        &self,
+        entry: &Contender,
+        limits: Limits,
+        until: Instant,
+        again: &mut AskedAgain,
+        records: &mut Vec<LeftByProcess>,
+    ) -> Result<(), SandboxError> {
+        let Some(clocks) = self.clocks else { return Ok(()) };
+        let go = Go::Clock(Clocks { white: clocks.white, black: clocks.black, ..self.first_clock });
+        let this = self.histories().next();
+        for (words, before) in [("alone", &[Vec::new()][..])].into_iter().chain(this) {
+            let question = Last { moves: &self.last, go, before: Go::Clock(self.first_clock) };
+            let (run, outcome) = talk(entry, limits, before, question, until)?;
+            records.push(left_by(&run));
+            again.tries.push(format!("{words}, `{go}`, as in the game: {}", answer(&run)));
+            again.by_chance = matches!(outcome, Outcome::Held);
+            if !again.by_chance {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The record of a process that was not waited for: it may have been about to tidy up.
+fn left_by(run: &Run) -> LeftByProcess {
+    LeftByProcess {
+        execs: run.execs.clone(),
+        opens: run.opens.clone(),
+        not_installed: run.not_installed.clone(),
+        denials: run.denials.clone(),
+        refusals: run.refusals.clone(),
+        ..LeftByProcess::default()
+    }
+}
+
+/// The last question, and the clock of those before it.
+#[derive(Clone, Copy)]
+struct Last<'a> {
+    moves: &'a Moves,
+    go: Go,
+    before: Go,
 }
 
 /// The words for the last answer of a run.
@@ -181,13 +237,12 @@ fn answer(run: &Run) -> String {
     }
 }
 
-/// Everything before on the least clock of the event, then the last question.
+/// Everything before, then the last question.
 fn talk(
     entry: &Contender,
     limits: Limits,
     before: &[Vec<Moves>],
-    last: &Moves,
-    go: Go,
+    last: Last<'_>,
     until: Instant,
 ) -> Result<(Run, Outcome), SandboxError> {
     let plan = StartPlan {
@@ -198,7 +253,7 @@ fn talk(
     };
     let started = Session::start(&*entry.launcher, &plan, Purpose::Again, limits)?;
     let ready = started.configured(&entry.options).shake_hands();
-    let ready = ready.and_then(|ready| converse(limits, ready, before, last, go, until));
+    let ready = ready.and_then(|ready| converse(limits, ready, before, last, until));
     let run = conversation::quit(ready).finish();
     let searches = || run.asks.iter().filter(|ask| ask.is_search());
     let (asked, of) = (searches().count(), before.iter().map(Vec::len).sum::<usize>() + 1);
@@ -221,8 +276,7 @@ fn converse(
     limits: Limits,
     mut ready: Session<Ready>,
     before: &[Vec<Moves>],
-    last: &Moves,
-    go: Go,
+    last: Last<'_>,
     until: Instant,
 ) -> Step<Ready> {
     for game in before {
@@ -232,11 +286,11 @@ fn converse(
                 return Ok(ready);
             }
             let shown = PositionForm::Moves(moves);
-            (ready, _) = ready.go(Search { name: "before", shown, go: LEAST_CLOCK })?;
+            (ready, _) = ready.go(Search { name: "before", shown, go: last.before })?;
         }
     }
-    let patience = patience(&limits, go, last);
-    let search = Search { name: "again", shown: PositionForm::Moves(last), go };
+    let patience = patience(&limits, last.go, last.moves);
+    let search = Search { name: "again", shown: PositionForm::Moves(last.moves), go: last.go };
     ready.go_within(search, patience).map(|(ready, _)| ready)
 }
 

@@ -17,6 +17,10 @@ fn a_wait_on_the_events_clock_is_cut_and_no_fault() {
         "clock-event",
         "clock-event-black",
         "clock-event-late",
+        "clock-event-rich",
+        "clock-event-poor",
+        "clock-event-middle",
+        "clock-event-long",
     ];
     assert_eq!(names, all);
     assert!(asked[2].was_cut() && asked[3].was_cut() && !asked[4].was_cut());
@@ -72,6 +76,35 @@ fn one_that_has_more_time_than_at_the_beginning_is_asked() {
     let clock = searches(&of(&runs, Purpose::Clock));
     let black = clock.iter().find(|ask| name(ask) == "clock-event-black").unwrap();
     assert!(matches!(black.answer, Answer::Ended(_)), "{black:?}");
+}
+
+#[test]
+fn one_that_breaks_on_another_clock_of_the_event_is_found() {
+    for clock in ["wtime 1861407", "wtime 21356", "btime 81190"] {
+        let puppets =
+            Puppets::new(
+                move |scene: PuppetView<'_>| {
+                    if scene.go.contains(clock) { PuppetAct::Die } else { PuppetAct::Move }
+                },
+            );
+        let (runs, _) = probe(&puppets, &plan(true));
+        let died = |ask: &&Ask| matches!(ask.answer, Answer::Ended(_));
+        assert_eq!(searches(&of(&runs, Purpose::Clock)).into_iter().filter(died).count(), 1);
+    }
+}
+
+#[test]
+fn one_that_breaks_in_a_long_search_alone_is_found() {
+    let puppets = Puppets::new(|scene: PuppetView<'_>| {
+        if scene.go.contains("wtime 1800000") {
+            std::thread::sleep(Duration::from_millis(400));
+        }
+        PuppetAct::Move
+    });
+    let (runs, _) = probe(&puppets, &plan(false));
+    let clock = searches(&of(&runs, Purpose::Clock));
+    let asked = |wanted| clock.iter().find(|ask| name(ask) == wanted).unwrap();
+    assert!(asked("clock-event").was_cut() && asked("clock-event-long").moved());
 }
 
 #[test]
