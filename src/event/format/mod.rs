@@ -6,7 +6,6 @@ pub mod dutch;
 mod heaviest;
 pub(crate) mod knockout;
 pub(crate) mod match_;
-mod matching;
 mod pair_at;
 pub(crate) mod playoff;
 #[cfg(test)]
