@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Broadcast;
 use crate::event::config::EventConfig;
-use crate::event::format::Format as OtherFormat;
+use crate::event::format::Format;
 use crate::event::format::knockout::{self, Knockout};
 use crate::event::schedule::Seat;
 use crate::event::stage::StageFormat;
@@ -109,7 +109,7 @@ pub(crate) fn bracket(
     stage: usize,
 ) -> Option<BroadcastBracket> {
     let planned = config.stages.get(stage)?;
-    let StageFormat::Of(OtherFormat::Knockout(knockout)) = &planned.format else { return None };
+    let StageFormat::Of(Format::Knockout(knockout)) = &planned.format else { return None };
     let state = broadcast.ledger.stages.get(stage)?;
     let seats = &state.started.seats;
     let past = planned.past_of(state);
