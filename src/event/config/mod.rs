@@ -312,8 +312,7 @@ impl EventConfig {
     /// [`SettingsError`] where they need a file that is not beside it.
     pub(crate) fn of_journal(path: &Path) -> Option<Result<EventConfig, SettingsError>> {
         let mut settings = None;
-        let kinds = ["{\"header\"", "{\"settings\"", "{\"stage-started\""];
-        let wanted = &mut |record: &str| kinds.iter().any(|kind| record.starts_with(kind));
+        let wanted = &["header", "settings", "stage-started"];
         let _ = journal::read_some(path, wanted, &mut |_, record| match record {
             JournalRecord::Header(header) => {
                 settings = Some(header.settings);
