@@ -123,8 +123,7 @@ pub(super) fn leaves_undue(
     without.apply(JournalRecord::Annulled(struck)).ok()?;
     let (before, after) = (due(ledger), due(&without));
     let is_undue = |at: &RoundGame| before.contains(at) && !after.contains(at);
-    let mut open = without.open.values().map(|game| &game.started);
-    let open = open.find(|started| started.stage == *stage && is_undue(&started.place()))?;
+    let open = without.open_in(*stage).find(|started| is_undue(&started.place()))?;
     Some(format!(
         "{id} cannot be struck out now: without its result {} would not be due, which is under way; run the event until \
          that has ended, or strike it out first",

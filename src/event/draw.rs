@@ -1,7 +1,7 @@
 //! The seating of a stage, as it follows from the stages before.
 
 use super::config::EventConfig;
-use super::format;
+use super::format::Format;
 use super::ledger::Ledger;
 use super::lot;
 use super::stage::{SeatDraw, Stage, StageFormat, playing};
@@ -43,7 +43,7 @@ fn seated(config: &EventConfig, ledger: &Ledger, number: usize, seating: Seating
     if let Some(before) = stage.breaks_ties_of {
         return tied(config, ledger, stage, before);
     }
-    let is_bracket = matches!(&stage.format, StageFormat::Of(format::Format::Knockout(_)));
+    let is_bracket = matches!(&stage.format, StageFormat::Of(Format::Knockout(_)));
     let keeps_places = is_bracket && seating == Seating::Planned;
     // Of some places of a stage that is over, or of all that it gives.
     let outcome = |number: usize, places: Option<&[usize]>| {
@@ -144,7 +144,7 @@ fn going_on(config: &EventConfig, ledger: &Ledger, number: usize) -> Vec<String>
 /// Returns the engines that are level on points for the last spots of a playoff, and the engines before them.
 fn tied(config: &EventConfig, ledger: &Ledger, stage: &Stage, before: usize) -> Drawn {
     let mut drawn = Drawn::default();
-    let StageFormat::Of(format::Format::Playoff(playoff)) = &stage.format else { return drawn };
+    let StageFormat::Of(Format::Playoff(playoff)) = &stage.format else { return drawn };
     let Some((state, outcome)) = ledger.over(before) else { return drawn };
     let field = state.field(config.stages.get(before).and_then(|stage| stage.crash_limit));
     let order: Vec<_> = outcome

@@ -24,7 +24,7 @@ use crate::model::game::result::GameResult;
 pub(crate) fn pgn(config: &EventConfig, take: &mut dyn FnMut(&str)) -> Result<(), JournalError> {
     let mut games = GamesUnderWay { config, open: BTreeMap::new(), ratings: Vec::new() };
     let struck = AnnulledGames::of(&config.journal)?;
-    journal::read(&config.journal, &mut |line, record| {
+    journal::read(&config.journal, &mut |place, record| {
         match record {
             JournalRecord::StageStarted(started) => games.ratings.push(started.ratings),
             JournalRecord::GameStarted(started) => {
@@ -51,7 +51,7 @@ pub(crate) fn pgn(config: &EventConfig, take: &mut dyn FnMut(&str)) -> Result<()
                 }
             }
             JournalRecord::GameFinished(mut game) => {
-                if let Some(annulled) = struck.by(&game.id, line) {
+                if let Some(annulled) = struck.by(&game.id, place.line) {
                     game.annul(&annulled.reason);
                 }
                 let end = End { ending: game.ending(), lasted: game.lasted };

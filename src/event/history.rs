@@ -22,12 +22,7 @@ pub(crate) enum HistoryError {
         "cannot read the games in {}: {source}; name PGN files or journals in `history`",
         shown(path)
     )]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    Read { path: PathBuf, source: std::io::Error },
     /// A PGN is wrong.
     #[error(transparent)]
     Pgn(#[from] PgnError),

@@ -56,10 +56,9 @@ impl AnnulledGames {
     /// When it cannot be read or is damaged.
     pub(crate) fn of(path: &Path) -> Result<AnnulledGames, JournalError> {
         let mut all = AnnulledGames::default();
-        let wanted = &mut |record: &str| record.starts_with("{\"annulled\"");
-        journal::read_some(path, wanted, &mut |line, record| {
+        journal::read_some(path, &["annulled"], &mut |place, record| {
             if let JournalRecord::Annulled(annulled) = record {
-                all.0.push((line, annulled));
+                all.0.push((place.line, annulled));
             }
             Ok(())
         })?;
@@ -88,15 +87,10 @@ pub(crate) fn read(
 ) -> Result<(), JournalError> {
     let struck = AnnulledGames::of(path)?;
     let mut ended = HashSet::new();
-    let wanted = &mut |record: &str| {
-        record.starts_with("{\"game-finished\"")
-            || record
-                .strip_prefix("{\"")
-                .is_some_and(|kind| wanted.iter().any(|wanted| kind.starts_with(wanted)))
-    };
-    journal::read_some(path, wanted, &mut |line, mut record| {
+    let wanted = [wanted, &["game-finished"]].concat();
+    journal::read_some(path, &wanted, &mut |place, mut record| {
         if let JournalRecord::GameFinished(game) = &mut record {
-            match struck.by(&game.id, line) {
+            match struck.by(&game.id, place.line) {
                 Some(Annulled { then: AfterAnnulment::PlayedAgain, .. }) => return Ok(()),
                 Some(Annulled { reason, .. }) => game.annul(reason),
                 None => {}

@@ -504,10 +504,14 @@ impl Ledger {
         ))
     }
 
-    /// The places of the games of a stage that are under way.
+    /// The games of a stage that are under way.
+    pub(crate) fn open_in(&self, stage: usize) -> impl Iterator<Item = &GameStarted> {
+        self.open.values().map(|game| &game.started).filter(move |game| game.stage == stage)
+    }
+
+    /// The places of these.
     pub(crate) fn under_way(&self, stage: usize) -> BTreeSet<RoundGame> {
-        let games = self.open.values().map(|game| &game.started);
-        games.filter(|game| game.stage == stage).map(GameStarted::place).collect()
+        self.open_in(stage).map(GameStarted::place).collect()
     }
 
     /// A stage that is over, with its outcome.

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::config::EventConfig;
-use super::format::{self, knockout::Knockout};
+use super::format::{Format, knockout::Knockout};
 use super::schedule::rounds_per_cycle;
 use super::stage::{Stage, StageFormat};
 use crate::game::clock::TimeControl;
@@ -45,7 +45,7 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
         let engines = stage.seats;
         let all = stage.format.games(engines);
         let games = match &stage.format {
-            StageFormat::Of(format::Format::Match(of)) => 2 * u64::from(of.pairs.get()),
+            StageFormat::Of(Format::Match(of)) => 2 * u64::from(of.pairs.get()),
             _ => all,
         };
         let turns = turns_by_clock(stage, at_a_time).into_iter();
@@ -60,8 +60,8 @@ pub(crate) fn outlook(config: &EventConfig) -> Vec<StageOutlook> {
             games,
             after_ties: all - games,
             ends_early: match &stage.format {
-                StageFormat::Of(format::Format::Match(of)) => of.early,
-                StageFormat::Of(format::Format::Knockout(of)) => of.early,
+                StageFormat::Of(Format::Match(of)) => of.early,
+                StageFormat::Of(Format::Knockout(of)) => of.early,
                 _ => false,
             },
             is_played_on: stage.format.is_played_on(),
@@ -86,9 +86,9 @@ fn turns_by_clock(stage: &Stage, at_a_time: u64) -> Vec<(u64, TimeControl)> {
         vec![(rounds * turns(all / rounds), own)]
     };
     match &stage.format {
-        StageFormat::Of(format::Format::Swiss(of)) => of_rounds(of.rounds),
-        StageFormat::Of(format::Format::Dutch(of)) => of_rounds(of.rounds),
-        StageFormat::Of(format::Format::Knockout(of)) => {
+        StageFormat::Of(Format::Swiss(of)) => of_rounds(of.rounds),
+        StageFormat::Of(Format::Dutch(of)) => of_rounds(of.rounds),
+        StageFormat::Of(Format::Knockout(of)) => {
             // All its matches, as if White always won.
             let matches = of.bracket(stage.seats, |one| Some(one.white)).encounters.into_iter();
             let matches: Vec<_> = matches.map(|one| (one.round, one.format.pairs)).collect();
@@ -100,7 +100,7 @@ fn turns_by_clock(stage: &Stage, at_a_time: u64) -> Vec<(u64, TimeControl)> {
             };
             vec![(together.map(of_some).sum(), own)]
         }
-        StageFormat::Of(format::Format::Match(of)) => {
+        StageFormat::Of(Format::Match(of)) => {
             let first = turns_together(&[games(of.pairs)], of.early, at_a_time);
             let then = of.then.iter().zip(&stage.clocks_after).filter(|(then, _)| !then.again);
             let then = then.map(|(then, clock)| (turns(games(then.pairs)), clock.unwrap_or(own)));
@@ -138,14 +138,12 @@ fn rounds(of: &StageFormat, engines: usize) -> u64 {
     let cycles = |doubles: NonZeroU32| of_cycles(2 * u64::from(doubles.get()));
     match of {
         StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => cycles(*doubles),
-        StageFormat::Of(format::Format::RoundRobin(format)) => {
-            of_cycles(u64::from(format.cycles.get()))
-        }
-        StageFormat::Of(format::Format::Playoff(format)) => cycles(format.doubles),
-        StageFormat::Of(format::Format::Match(of)) => 2 * u64::from(of.pairs.get()),
-        StageFormat::Of(format::Format::Swiss(format)) => u64::from(format.rounds.get()),
-        StageFormat::Of(format::Format::Dutch(format)) => u64::from(format.rounds.get()),
-        StageFormat::Of(format::Format::Knockout(_)) => u64::from(Knockout::rounds(engines)),
+        StageFormat::Of(Format::RoundRobin(format)) => of_cycles(u64::from(format.cycles.get())),
+        StageFormat::Of(Format::Playoff(format)) => cycles(format.doubles),
+        StageFormat::Of(Format::Match(of)) => 2 * u64::from(of.pairs.get()),
+        StageFormat::Of(Format::Swiss(format)) => u64::from(format.rounds.get()),
+        StageFormat::Of(Format::Dutch(format)) => u64::from(format.rounds.get()),
+        StageFormat::Of(Format::Knockout(_)) => u64::from(Knockout::rounds(engines)),
     }
 }
 

@@ -13,7 +13,8 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::termination;
 use crate::files::read;
-use crate::game::pgn_text::{self, LineCount, Lines, unpacked, unread};
+use crate::game::pgn_tags::PgnTags;
+use crate::game::pgn_text::{LineCount, Lines, unpacked, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
@@ -224,25 +225,9 @@ impl Iterator for PgnSource {
     }
 }
 
-/// The tags that matter, as text made harmless.
-#[derive(Debug, Default)]
-struct Tags {
-    event: Option<String>,
-    round: Option<String>,
-    white: Option<String>,
-    black: Option<String>,
-    result: Option<String>,
-    white_elo: Option<String>,
-    black_elo: Option<String>,
-    fen: Option<String>,
-    ply_count: Option<String>,
-    termination: Option<String>,
-    details: Option<String>,
-}
-
 /// A game on its way.
 struct Moves {
-    tags: Tags,
+    tags: PgnTags,
     start: Chess,
     position: Chess,
     moves: Vec<Move>,
@@ -271,41 +256,27 @@ impl GameVisitor {
 }
 
 impl Visitor for GameVisitor {
-    type Tags = Tags;
+    type Tags = PgnTags;
     type Movetext = Moves;
     type Output = Result<(ListedGame, Option<Fault>), Fault>;
 
-    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
-        ControlFlow::Continue(Tags::default())
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, PgnTags> {
+        ControlFlow::Continue(PgnTags::default())
     }
 
     fn tag(
         &mut self,
-        tags: &mut Tags,
+        tags: &mut PgnTags,
         name: &[u8],
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
         self.has_tags = true;
-        let slot = match name {
-            b"Event" => &mut tags.event,
-            b"Round" => &mut tags.round,
-            b"White" => &mut tags.white,
-            b"Black" => &mut tags.black,
-            b"Result" => &mut tags.result,
-            b"WhiteElo" => &mut tags.white_elo,
-            b"BlackElo" => &mut tags.black_elo,
-            b"FEN" => &mut tags.fen,
-            b"PlyCount" => &mut tags.ply_count,
-            b"Termination" => &mut tags.termination,
-            b"TerminationDetails" => &mut tags.details,
-            _ => return ControlFlow::Continue(()),
-        };
-        *slot = Some(pgn_text::tag(value, NAME_CHARS));
+        tags.take(name, value, NAME_CHARS);
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Moves> {
-        match GameVisitor::start(tags.fen.as_deref()) {
+    fn begin_movetext(&mut self, tags: PgnTags) -> ControlFlow<Self::Output, Moves> {
+        match GameVisitor::start(tags.get("FEN")) {
             Ok(start) => ControlFlow::Continue(Moves {
                 tags,
                 position: start.clone(),
@@ -384,11 +355,11 @@ fn next_number(position: &Chess) -> String {
 /// Checks that a game agrees with its tags.
 fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
     let tags = game.tags;
-    let name = |value: Option<String>, tag| {
-        value.filter(|name| !name.is_empty() && name != "?").ok_or(Fault::MissingTag(tag))
+    let name = |tag| {
+        let name = tags.get(tag).filter(|name| !name.is_empty() && *name != "?");
+        name.map(str::to_owned).ok_or(Fault::MissingTag(tag))
     };
-    let white = name(tags.white, "White")?;
-    let black = name(tags.black, "Black")?;
+    let (white, black) = (name("White")?, name("Black")?);
     if white == black {
         return Err(Fault::BadTag {
             tag: "Black",
@@ -396,10 +367,10 @@ fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
             wrong: "White's name too".to_owned(),
         });
     }
-    let said = tags.result.ok_or(Fault::MissingTag("Result"))?;
-    let said = GameResult::from_word(&said).ok_or_else(|| Fault::BadTag {
+    let said = tags.get("Result").ok_or(Fault::MissingTag("Result"))?;
+    let said = GameResult::from_word(said).ok_or_else(|| Fault::BadTag {
         tag: "Result",
-        value: said.clone(),
+        value: said.to_owned(),
         wrong: "no result; 1-0, 0-1, 1/2-1/2 and * are".to_owned(),
     })?;
     let result = game.result.ok_or(Fault::NoResult)?;
@@ -407,25 +378,22 @@ fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
         return Err(Fault::TwoResults { tag: said, moves: result });
     }
     let found = game.moves.len();
-    let claimed = tags.ply_count.and_then(|count| count.parse().ok());
-    let odd = claimed
-        .filter(|claimed| *claimed != found)
-        .map(|claimed| Fault::PlyCount { claimed, found });
+    let claimed = tags.read("PlyCount").filter(|claimed| *claimed != found);
+    let odd = claimed.map(|claimed| Fault::PlyCount { claimed, found });
     let shown = termination::on_the_board(&game.position).filter(|shown| *shown != result);
     // One without a result does not count at all.
     let shown = shown.filter(|_| said != GameResult::Unfinished);
     let odd = odd.or_else(|| shown.map(|shown| Fault::OtherOnBoard { said, shown }));
-    let elo = |text: Option<String>| text.and_then(|text| text.parse().ok());
-    let (details, word) = (tags.details.as_deref(), tags.termination.as_deref());
+    let (details, word) = (tags.get("TerminationDetails"), tags.get("Termination"));
     let termination = termination::of(details, word, &game.position, result);
     let mut book = game.moves;
     let played = book.split_off(game.book);
     let ending = GameEnding { result, reason: termination };
     let listed = ListedGame {
-        event: tags.event.filter(|name| name != "?").unwrap_or_default(),
-        white: ListedPlayer { name: white, rating: elo(tags.white_elo) },
-        black: ListedPlayer { name: black, rating: elo(tags.black_elo) },
-        round: tags.round.and_then(|round| round.parse().ok()),
+        event: tags.get("Event").filter(|name| *name != "?").unwrap_or_default().to_owned(),
+        white: ListedPlayer { name: white, rating: tags.read("WhiteElo") },
+        black: ListedPlayer { name: black, rating: tags.read("BlackElo") },
+        round: tags.read("Round"),
         record: GameRecord::of_moves(Opening::new(game.start, book), played, ending),
     };
     Ok((listed, odd))

@@ -2,7 +2,7 @@
 
 use super::format::Next;
 use super::ledger::StageState;
-use super::stage::{Ranking, Stage, StageFormat, playing};
+use super::stage::{Ranking, Stage, playing};
 use super::standings::Standings;
 use super::tiebreak::TiedRest;
 
@@ -70,7 +70,7 @@ impl Stage {
     pub(super) fn tells_apart(&self, place: usize) -> bool {
         // Matches have decided who goes on from a bracket or a playoff; those that share a place stand by their seats, but for
         // those whom the stage before a playoff left level in everything.
-        let is_ranked = matches!(&self.format, StageFormat::Of(format) if format.ranks());
+        let is_ranked = self.format.ranks();
         let by_seats = is_ranked && self.breaks_ties_of.is_none();
         let taken = self.taken.iter().any(|taken| {
             let [this, next] = [place, place + 1].map(|place| taken.places.contains(&place));
@@ -94,6 +94,7 @@ mod tests {
     use super::super::journal::record::{StageStarted, TieDecision};
     use super::super::journal_games::tests::finished;
     use super::super::stage::PlacesTaken;
+    use super::super::stage::StageFormat;
     use super::super::stage::tests::{after, stage};
     use super::super::tiebreak::TiebreakChain;
     use super::*;

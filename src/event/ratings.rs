@@ -63,7 +63,7 @@ impl KnownRating {
 impl EventRatings {
     /// The list as it stands.
     pub fn of(config: &EventConfig, ledger: &Ledger) -> EventRatings {
-        let names = Versions::of(config.entries.iter().map(|entry| entry.name.as_str()));
+        let names = Versions::of(config.names());
         let mut results = Results::default();
         for meeting in ledger.history.iter().flat_map(|history| &history.meetings) {
             let both = [&meeting.white, &meeting.black].map(|name| names.name(name));

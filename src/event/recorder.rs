@@ -78,7 +78,7 @@ pub(crate) fn finished(
 }
 
 /// A game with this end and nothing told of its moves.
-fn ended(started: &GameStarted, ending: &GameEnding) -> GameFinished {
+pub(crate) fn ended(started: &GameStarted, ending: &GameEnding) -> GameFinished {
     GameFinished {
         id: started.id.clone(),
         stage: started.stage,

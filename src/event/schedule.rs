@@ -33,6 +33,17 @@ pub enum BookPolicy {
     EachDouble,
 }
 
+impl BookPolicy {
+    /// The opening of a double round robin by its number, from 0.
+    pub(crate) fn opening(self, double: usize) -> Option<OpeningIndex> {
+        match self {
+            BookPolicy::None => None,
+            BookPolicy::FirstBookless => double.checked_sub(1).map(OpeningIndex),
+            BookPolicy::EachDouble => Some(OpeningIndex(double)),
+        }
+    }
+}
+
 /// A stage's schedule: `doubles` double round robins between `seats` engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StageSchedule {
@@ -116,18 +127,14 @@ impl StageSchedule {
         let rounds = self.rounds_per_cycle();
         let (cycle, in_cycle) = ((round - 1) / rounds, (round - 1) % rounds);
         let double = cycle / 2;
-        let opening = match self.book {
-            BookPolicy::None => None,
-            BookPolicy::FirstBookless => double.checked_sub(1),
-            BookPolicy::EachDouble => Some(double),
-        };
+        let opening = self.book.opening(double as usize);
         berger_round(self.seats, in_cycle).zip(1..).map(move |((first, second), game)| {
             StagePairing {
                 at: RoundGame { round, game },
                 white: if cycle.is_multiple_of(2) { first } else { second },
                 black: if cycle.is_multiple_of(2) { second } else { first },
                 double,
-                opening: opening.map(|index| OpeningIndex(index as usize)),
+                opening,
             }
         })
     }

@@ -6,19 +6,17 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use shakmaty::Color;
 
 use super::field::Field;
 use super::format::match_::MatchFormat;
 use super::format::round_robin::PairOrder;
-use super::format::{self, Due, Next, PairId, StageHistory, open};
-use super::schedule::{BookPolicy, Seat, StagePairing, StageSchedule};
+use super::format::{Due, Format, Next, PairId, StageHistory, open};
+use super::schedule::{BookPolicy, StagePairing, StageSchedule};
 use super::standings::{Place, Standings, StandingsRow, TieOfTwo};
 use super::terms::StageTerms;
 use super::tiebreak::TiebreakChain;
 use crate::game::clock::TimeControl;
 use crate::model::game::listed::RoundGame;
-use crate::model::game::points::HalfPoints;
 use crate::model::game::variant::Variant;
 use crate::model::words::counted;
 
@@ -30,7 +28,7 @@ pub(crate) enum StageFormat {
     /// A match of so many pairs; after a tie pairs until one engine wins one (rule 3.2).
     Pairs(NonZeroU32),
     /// A format of the other events.
-    Of(format::Format),
+    Of(Format),
 }
 
 impl StageFormat {
@@ -40,7 +38,7 @@ impl StageFormat {
             StageFormat::DoubleRoundRobins(doubles) | StageFormat::Pairs(doubles) => {
                 u64::from(doubles.get()) * seats as u64 * (seats as u64).saturating_sub(1)
             }
-            StageFormat::Of(format::Format::RoundRobin(format)) => {
+            StageFormat::Of(Format::RoundRobin(format)) => {
                 u64::from(format.cycles.get()) * (seats * seats.saturating_sub(1) / 2) as u64
             }
             StageFormat::Of(format) => format.openings(seats) as u64 * format.games_each() as u64,
@@ -49,7 +47,7 @@ impl StageFormat {
 
     /// True if only two engines play each other.
     pub(crate) fn is_match(&self) -> bool {
-        matches!(self, StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)))
+        matches!(self, StageFormat::Pairs(_) | StageFormat::Of(Format::Match(_)))
     }
 
     /// Counts games of a stage of this format.
@@ -58,7 +56,7 @@ impl StageFormat {
         let tie = if is_played_on { TieOfTwo::PlayedOn } else { TieOfTwo::Broken };
         let mut standings = Standings::with(field, chain, tie);
         standings.format = self.without_doubles();
-        if let StageFormat::Of(format::Format::Match(of)) = self {
+        if let StageFormat::Of(Format::Match(of)) = self {
             standings.after_tie = Some(after_tie(of));
         }
         if standings.format.is_some() || self.is_rotation() {
@@ -70,19 +68,19 @@ impl StageFormat {
 
     /// True for a round robin whose pairs come in the older order.
     fn is_rotation(&self) -> bool {
-        matches!(self, StageFormat::Of(format::Format::RoundRobin(of)) if of.order == PairOrder::Rotation)
+        matches!(self, StageFormat::Of(Format::RoundRobin(of)) if of.order == PairOrder::Rotation)
     }
 
     /// Its name in a sentence, where double round robins and pairs do not tell how far it has come.
     fn without_doubles(&self) -> Option<&'static str> {
         let StageFormat::Of(format) = self else { return None };
         match format {
-            format::Format::RoundRobin(of) => {
+            Format::RoundRobin(of) => {
                 (!of.cycles.get().is_multiple_of(2)).then_some("a round robin")
             }
-            format::Format::Swiss(_) | format::Format::Dutch(_) => Some("a Swiss"),
-            format::Format::Knockout(_) => Some("a knockout"),
-            format::Format::Match(_) | format::Format::Playoff(_) => None,
+            Format::Swiss(_) | Format::Dutch(_) => Some("a Swiss"),
+            Format::Knockout(_) => Some("a knockout"),
+            Format::Match(_) | Format::Playoff(_) => None,
         }
     }
 
@@ -90,21 +88,21 @@ impl StageFormat {
     /// others stand without those of an engine that is disqualified.
     pub(crate) fn without_disqualification(&self) -> Option<&'static str> {
         Some(match self {
-            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(format::Format::RoundRobin(_)) => {
+            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(Format::RoundRobin(_)) => {
                 return None;
             }
-            StageFormat::Pairs(_) | StageFormat::Of(format::Format::Match(_)) => {
+            StageFormat::Pairs(_) | StageFormat::Of(Format::Match(_)) => {
                 "in a match of two crashes are losses (season 17, rule 15.f)"
             }
-            StageFormat::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
+            StageFormat::Of(Format::Swiss(_) | Format::Dutch(_)) => {
                 "later rounds of a Swiss were paired by the games that a disqualification annuls; crashes are losses in it \
                  (Swiss, rule 7.a)"
             }
-            StageFormat::Of(format::Format::Knockout(_)) => {
+            StageFormat::Of(Format::Knockout(_)) => {
                 "those who lost to an engine are out of the bracket, and annulling its games does not bring them back; \
                  crashes are losses in it (cup, rule 7.a)"
             }
-            StageFormat::Of(format::Format::Playoff(_)) => {
+            StageFormat::Of(Format::Playoff(_)) => {
                 "who is left in a playoff follows from the games that a disqualification annuls; crashes are losses in it"
             }
         })
@@ -115,9 +113,14 @@ impl StageFormat {
         match self {
             StageFormat::DoubleRoundRobins(_) => false,
             StageFormat::Pairs(_) => true,
-            StageFormat::Of(format::Format::Match(of)) => of.then.iter().any(|then| then.again),
+            StageFormat::Of(Format::Match(of)) => of.then.iter().any(|then| then.again),
             StageFormat::Of(format) => format.ranks(),
         }
+    }
+
+    /// True if its matches rank the engines, and not the points of all its games.
+    pub(crate) fn ranks(&self) -> bool {
+        matches!(self, StageFormat::Of(format) if format.ranks())
     }
 }
 
@@ -245,7 +248,7 @@ impl Stage {
     /// The clock of a game.
     pub(crate) fn control(&self, at: RoundGame) -> TimeControl {
         let own = match &self.format {
-            StageFormat::Of(format::Format::Match(of)) => {
+            StageFormat::Of(Format::Match(of)) => {
                 let after = of.part(at.round).checked_sub(1);
                 after.and_then(|after| self.clocks_after.get(after).copied().flatten())
             }
@@ -259,7 +262,7 @@ impl Stage {
     pub(crate) fn opening(&self, seats: usize, due: &Due, there: usize) -> Option<usize> {
         let index = due.opening?;
         let again = || match &self.format {
-            StageFormat::Of(format::Format::Knockout(knockout)) => knockout.again(seats, due.at),
+            StageFormat::Of(Format::Knockout(knockout)) => knockout.again(seats, due.at),
             _ => None,
         };
         let index = if index.0 < there { index } else { again().unwrap_or(index) };
@@ -268,44 +271,25 @@ impl Stage {
 
     /// Returns the next step after the past of so many seats. After a tied match of pairs it is the next pair.
     pub(crate) fn next(&self, seats: usize, past: &StageHistory) -> Next {
-        let (doubles, is_match) = match &self.format {
-            StageFormat::DoubleRoundRobins(doubles) => (*doubles, false),
-            StageFormat::Pairs(pairs) => (*pairs, true),
-            StageFormat::Of(format) => {
-                return match format.next(seats, past) {
-                    Next::Play(due) if self.policy == BookPolicy::None => Next::Play(
-                        due.into_iter().map(|due| Due { opening: None, ..due }).collect(),
-                    ),
-                    next => next,
-                };
+        let next = match &self.format {
+            StageFormat::DoubleRoundRobins(doubles) => {
+                let schedule = StageSchedule::new(seats, *doubles, self.policy).ok();
+                let games = schedule.into_iter().flat_map(StageSchedule::pairings).map(game_of);
+                let due = open(games, past);
+                return if due.is_empty() { Next::Over(Vec::new()) } else { Next::Play(due) };
             }
+            StageFormat::Pairs(pairs) if seats == 2 => {
+                MatchFormat::until_decisive(*pairs, false).next(past)
+            }
+            StageFormat::Pairs(_) => Next::Over(Vec::new()),
+            StageFormat::Of(format) => format.next(seats, past),
         };
-        let Ok(schedule) = StageSchedule::new(seats, doubles, self.policy) else {
-            return Next::Over(Vec::new());
+        let Next::Play(due) = next else { return next };
+        let with_opening = |due: Due| {
+            let opening = due.opening.and_then(|index| self.policy.opening(index.0));
+            Due { opening, ..due }
         };
-        let due = open(schedule.pairings().map(game_of), past);
-        if !due.is_empty() {
-            return Next::Play(due);
-        }
-        for next in 0..u32::MAX {
-            // Every game up to here is finished; whoever is ahead then has won.
-            if !is_match || next >= doubles.get() && !is_level(past, schedule, next) {
-                break;
-            }
-            let pair = open(schedule.double(next).map(game_of), past);
-            let is_decided = past.decision(&[Seat(0), Seat(1)]).is_some();
-            if is_decided && next >= doubles.get() && pair.len() == 2 {
-                break;
-            }
-            if !pair.is_empty() {
-                return Next::Play(pair);
-            }
-            if schedule.double(next).any(|pairing| !past.games.contains_key(&pairing.at)) {
-                // Somebody is out.
-                break;
-            }
-        }
-        Next::Over(Vec::new())
+        Next::Play(due.into_iter().map(with_opening).collect())
     }
 
     /// The games that are to be played now, in order; none when the stage is over.
@@ -373,22 +357,12 @@ fn game_of(pairing: StagePairing) -> Due {
     Due { at, white, black, pair: PairId(double), opening }
 }
 
-/// True if the points of a match are level after all games before a double round robin.
-fn is_level(past: &StageHistory, schedule: StageSchedule, doubles: u32) -> bool {
-    let mut points = [HalfPoints::ZERO; 2];
-    for pairing in (0..doubles).flat_map(|double| schedule.double(double)) {
-        let Some(game) = past.games.get(&pairing.at) else { continue };
-        for (seat, color) in [(pairing.white, Color::White), (pairing.black, Color::Black)] {
-            if let Some(points) = points.get_mut(seat.0) {
-                *points += game.result.points(color).unwrap_or_default();
-            }
-        }
-    }
-    points[0] == points[1]
-}
-
 #[cfg(test)]
 pub(in crate::event) mod tests {
+    use super::super::format::PlayedPairing;
+    use super::super::format::bracket_draw::BracketDraw;
+    use super::super::format::knockout::{Knockout, WhiteFirst};
+    use super::super::format::match_::MatchPart;
     use super::super::journal::record::{GameFinished, StageStarted};
     use super::super::journal_games::tests::finished;
     use super::super::ledger::StageState;
@@ -465,19 +439,19 @@ pub(in crate::event) mod tests {
     /// Four engines, matches of one pair: openings 0 to 2, and behind them 3 to 5 for the first pairs beyond.
     #[test]
     fn beyond_the_books_end_a_match_of_a_bracket_has_its_own_openings_again() {
-        let knockout = format::knockout::Knockout {
-            draw: format::bracket_draw::BracketDraw::EqualDistance,
+        let knockout = Knockout {
+            draw: BracketDraw::EqualDistance,
             pairs: vec![NonZeroU32::MIN],
             bronze: None,
             early: true,
-            white_first: format::knockout::WhiteFirst::Lower,
+            white_first: WhiteFirst::Lower,
         };
-        let stage = stage(StageFormat::Of(format::Format::Knockout(knockout)));
+        let stage = stage(StageFormat::Of(Format::Knockout(knockout)));
         let mut past = StageHistory::default();
         for game in stage.due(4, &past) {
             let Due { at, white, black, .. } = game;
             let result = crate::model::game::result::GameResult::Draw;
-            past.add(format::PlayedPairing { at, white, black, result });
+            past.add(PlayedPairing { at, white, black, result });
         }
         let due = match &stage.format {
             StageFormat::Of(format) => format.next(4, &past),
@@ -492,15 +466,12 @@ pub(in crate::event) mod tests {
 
     #[test]
     fn a_level_match_names_the_games_that_its_file_has_after_a_tie() {
-        let one = |pairs: u32, again| format::match_::MatchPart {
-            pairs: NonZeroU32::new(pairs).unwrap(),
-            again,
-        };
+        let one = |pairs: u32, again| MatchPart { pairs: NonZeroU32::new(pairs).unwrap(), again };
         let told = |then| {
             let of = MatchFormat { pairs: NonZeroU32::MIN, early: false, then };
             let chain = TiebreakChain::named("4k").unwrap();
             let field = super::super::field::tests::field("a-b 1, b-a 1");
-            let standings = StageFormat::Of(format::Format::Match(of)).standings(&field, chain);
+            let standings = StageFormat::Of(Format::Match(of)).standings(&field, chain);
             standings.tie_goes_to(standings.rows[0].place).into_owned()
         };
         assert_eq!(told(Vec::new()), "the organisers decide");

@@ -46,7 +46,7 @@ pub(crate) fn struck(past: &StageHistory) -> BTreeSet<RoundGame> {
 
 /// The shared places between whose engines something follows from the order.
 fn to_be_decided(stage: &Stage, table: &Standings) -> Vec<u32> {
-    if matches!(&stage.format, StageFormat::Of(format) if format.ranks()) {
+    if stage.format.ranks() {
         // Its matches rank the engines, and not this table.
         return Vec::new();
     }

@@ -7,7 +7,7 @@ use super::config::EventConfig;
 use super::draw::{self, Drawn};
 use super::field::WithdrawnGames;
 use super::format::knockout::{Encounter, Knockout, winner};
-use super::format::{self, Next, StageHistory};
+use super::format::{Format, Next, StageHistory};
 use super::journal::record::{Walkover, Withdrawn};
 use super::ledger::{Ledger, StageState};
 use super::schedule::Seat;
@@ -22,9 +22,8 @@ pub fn withdrawal(
     ledger: &Ledger,
     engine: &str,
 ) -> Result<Withdrawn, String> {
-    let mut names = config.entries.iter().map(|entry| entry.name.as_str());
-    if !names.clone().any(|name| name == engine) {
-        let there: Vec<&str> = names.collect();
+    if config.entry(engine).is_none() {
+        let there: Vec<&str> = config.names().collect();
         return Err(format!("no engine is called {engine:?}; there are {}", there.join(", ")));
     }
     if ledger.is_over() {
@@ -34,7 +33,7 @@ pub fn withdrawal(
         return Err(format!("{engine} is withdrawn already: {}", before.reason));
     }
     let plays = |name: &&str| *name != engine && ledger.withdrawal(name).is_none();
-    if names.by_ref().filter(plays).count() < 2 {
+    if config.names().filter(plays).count() < 2 {
         return Err(format!("without {engine} fewer than two engines would be left in the event"));
     }
     let begun = ledger.stages.len();
@@ -72,7 +71,7 @@ pub fn withdrawal(
 pub(crate) fn knocked_out(config: &EventConfig, ledger: &Ledger, engine: &str) -> Option<String> {
     let number = ledger.stages.len().checked_sub(1)?;
     let (stage, state) = (config.stages.get(number)?, ledger.stages.get(number)?);
-    let StageFormat::Of(format::Format::Knockout(of)) = &stage.format else { return None };
+    let StageFormat::Of(Format::Knockout(of)) = &stage.format else { return None };
     let takes = |stage: &Stage| stage.engines.iter().any(|name| name == engine);
     let goes_on = stage.taken.iter().flat_map(|taken| &taken.places).any(|place| *place > 1);
     let is_over = state.outcome.is_some() || stage.is_played(state);
@@ -136,17 +135,14 @@ impl Leaving<'_> {
         let seats = state.started.seats.len();
         let next = stage.next(seats, &past);
         let (played, is_bracket) = match &stage.format {
-            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(format::Format::RoundRobin(_)) => {
+            StageFormat::DoubleRoundRobins(_) | StageFormat::Of(Format::RoundRobin(_)) => {
                 (WithdrawnGames::Annulled, false)
             }
-            StageFormat::Of(format::Format::Swiss(_) | format::Format::Dutch(_)) => {
-                (WithdrawnGames::Counts, false)
-            }
-            StageFormat::Pairs(_)
-            | StageFormat::Of(format::Format::Match(_) | format::Format::Knockout(_)) => {
+            StageFormat::Of(Format::Swiss(_) | Format::Dutch(_)) => (WithdrawnGames::Counts, false),
+            StageFormat::Pairs(_) | StageFormat::Of(Format::Match(_) | Format::Knockout(_)) => {
                 (WithdrawnGames::Counts, true)
             }
-            StageFormat::Of(format::Format::Playoff(_)) => {
+            StageFormat::Of(Format::Playoff(_)) => {
                 return Err(format!(
                     "{name} is a playoff, in which nobody is withdrawn: who is left in it follows from all games of each \
                      go. It ends soon; `gate4k event forfeit` scores a game of an engine that does not start"
@@ -154,18 +150,16 @@ impl Leaving<'_> {
             }
         };
         withdrawn.played = played;
-        let of_engine = |game: &&super::ledger::OpenGame| {
-            [&game.started.white, &game.started.black].contains(&engine)
-        };
-        let open = ledger.open.values().filter(of_engine);
-        withdrawn.broken_off = open.map(|game| game.started.id.clone()).collect();
+        let open = ledger.open.values().map(|game| &game.started);
+        let own = open.filter(|game| game.plays(engine));
+        withdrawn.broken_off = own.map(|game| game.id.clone()).collect();
         let begun = self.begun(&past);
         withdrawn.round = begun + 1;
         past.out.push((seat, begun + 1));
         if is_bracket {
             // Both sides of the final would be gone.
             let champion = match &stage.format {
-                StageFormat::Of(format::Format::Knockout(of)) => of.champion(seats, &past),
+                StageFormat::Of(Format::Knockout(of)) => of.champion(seats, &past),
                 _ => None,
             };
             let nobody = champion.is_some_and(|seat| past.left(seat).is_some());
@@ -221,7 +215,7 @@ mod tests {
     use crate::event::format::playoff::Playoff;
     use crate::event::format::round_robin::{PairOrder, RoundRobin};
     use crate::event::format::swiss::Swiss;
-    use crate::event::format::{Due, Format as Other, PlayedPairing};
+    use crate::event::format::{Due, PlayedPairing};
     use crate::event::journal::record::{Bye, JournalRecord, StageStarted};
     use crate::event::journal_games::tests::{finished, started};
     use crate::event::stage::tests::stage;
@@ -355,7 +349,7 @@ mod tests {
 
     fn formats() -> Vec<(StageFormat, usize)> {
         let knockout = |bronze| {
-            StageFormat::Of(Other::Knockout(Knockout {
+            StageFormat::Of(Format::Knockout(Knockout {
                 draw: BracketDraw::EqualDistance,
                 pairs: vec![number(1), number(2)],
                 bronze,
@@ -364,7 +358,7 @@ mod tests {
             }))
         };
         let swiss = |games| {
-            StageFormat::Of(Other::Swiss(Swiss {
+            StageFormat::Of(Format::Swiss(Swiss {
                 rounds: number(5),
                 games: number(games),
                 sections: number(2),
@@ -373,10 +367,10 @@ mod tests {
         let round_robin = RoundRobin::of_doubles(number(2), PairOrder::Rotation);
         vec![
             (StageFormat::DoubleRoundRobins(number(2)), 5),
-            (StageFormat::Of(Other::RoundRobin(round_robin)), 6),
+            (StageFormat::Of(Format::RoundRobin(round_robin)), 6),
             (swiss(2), 8),
             (swiss(1), 9),
-            (StageFormat::Of(Other::Dutch(Dutch { rounds: number(4) })), 9),
+            (StageFormat::Of(Format::Dutch(Dutch { rounds: number(4) })), 9),
             (knockout(None), 6),
             (knockout(Some(number(1))), 8),
         ]
@@ -426,7 +420,7 @@ mod tests {
                     games.filter(|game| round.is_none_or(|round| game.at.round == round)).count()
                 };
                 match &table.stage.format {
-                    StageFormat::Of(Other::Swiss(swiss)) => {
+                    StageFormat::Of(Format::Swiss(swiss)) => {
                         prop_assert_eq!(table.points(name), swiss.points(past, seat));
                         for round in 1..=swiss.rounds.get() {
                             let byes = usize::from(past.byes.contains(&(seat, round)));
@@ -434,13 +428,13 @@ mod tests {
                             prop_assert_eq!(of(Some(round)) + each * byes, each);
                         }
                     }
-                    StageFormat::Of(Other::Dutch(dutch)) => {
+                    StageFormat::Of(Format::Dutch(dutch)) => {
                         for round in 1..=dutch.rounds.get() {
                             let byes = usize::from(past.byes.contains(&(seat, round)));
                             prop_assert_eq!(of(Some(round)) + byes, 1);
                         }
                     }
-                    StageFormat::DoubleRoundRobins(_) | StageFormat::Of(Other::RoundRobin(_)) => {
+                    StageFormat::DoubleRoundRobins(_) | StageFormat::Of(Format::RoundRobin(_)) => {
                         let field = state.field(None);
                         let own = field.find(name).unwrap();
                         prop_assert_eq!(field.of(own).count(), 4 * (all - 1));
@@ -475,7 +469,7 @@ mod tests {
     #[test]
     fn the_open_round_of_a_swiss_gives_its_opponent_what_is_not_played() {
         let swiss = Swiss { rounds: number(3), games: number(2), sections: number(1) };
-        let mut table = Table::of(StageFormat::Of(Other::Swiss(swiss)), 4, 1);
+        let mut table = Table::of(StageFormat::Of(Format::Swiss(swiss)), 4, 1);
         let Next::Play(due) = table.next() else { panic!("round 1 is due") };
         let [white, black] = table.names(&due[0]);
         let game = finished(&white, &black, due[0].at, "1-0", "e2e4");
@@ -498,7 +492,7 @@ mod tests {
     #[test]
     fn a_match_goes_to_the_opponent_unless_its_results_have_decided_it() {
         let two = MatchFormat::until_decisive(number(1), false);
-        for format in [StageFormat::Pairs(number(1)), StageFormat::Of(Other::Match(two))] {
+        for format in [StageFormat::Pairs(number(1)), StageFormat::Of(Format::Match(two))] {
             let mut table = Table::of(format, 2, 1);
             let end = |table: &mut Table, round, white: &str, black: &str| {
                 let game = finished(white, black, RoundGame { round, game: 1 }, "1-0", "e2e4");
@@ -524,7 +518,7 @@ mod tests {
     #[test]
     fn nobody_is_withdrawn_from_a_playoff() {
         let playoff = Playoff { doubles: number(1), spots: number(1) };
-        let mut table = Table::of(StageFormat::Of(Other::Playoff(playoff)), 3, 1);
+        let mut table = Table::of(StageFormat::Of(Format::Playoff(playoff)), 3, 1);
         play(&mut table, 3);
         let error = table.withdraw("e2").unwrap_err();
         assert!(error.contains("S is a playoff") && error.contains("event forfeit"), "{error}");

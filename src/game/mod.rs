@@ -13,6 +13,7 @@ mod movetext;
 pub mod notation;
 pub(crate) mod openings;
 pub(crate) mod pgn;
+pub(crate) mod pgn_tags;
 pub(crate) mod pgn_text;
 mod pgn_words;
 pub(crate) mod play;

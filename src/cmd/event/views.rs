@@ -27,7 +27,7 @@ use crate::view::{event_ratings, standings, text};
 /// The event's state by its journal, with a note where its end is torn.
 pub(super) fn ledger(
     config: &EventConfig,
-) -> Result<(Ledger, Option<journal::TornRecord>), JournalError> {
+) -> Result<(Ledger, Option<journal::RecordPlace>), JournalError> {
     let mut ledger = Ledger::of(config);
     let torn = journal::read(&config.journal, &mut |_, record| ledger.apply(record))?;
     Ok((ledger, torn))
@@ -37,8 +37,7 @@ pub(super) fn ledger(
 /// stage are read, since the settings may change up to there alone; a fault of the journal is told by who reads it.
 pub(super) fn settings_changed(config: &EventConfig) -> Option<EventError> {
     let mut ledger = Ledger::of(config);
-    let kinds = ["{\"header\"", "{\"settings\"", "{\"stage-started\""];
-    let wanted = &mut |record: &str| kinds.iter().any(|kind| record.starts_with(kind));
+    let wanted = &["header", "settings", "stage-started"];
     let _ = journal::read_some(&config.journal, wanted, &mut |_, record| {
         ledger.apply(record)?;
         if ledger.stages.is_empty() { Ok(()) } else { Err("the rest is not wanted".into()) }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::Broadcast;
 use crate::event::config::EventConfig;
-use crate::event::format::Format as OtherFormat;
-use crate::event::format::knockout::{self, Knockout};
+use crate::event::format::knockout::{BracketPlace, Knockout, winner};
+use crate::event::format::{Format, StageHistory};
 use crate::event::schedule::Seat;
 use crate::event::stage::StageFormat;
 use crate::model::game::points::HalfPoints;
@@ -91,17 +91,6 @@ pub(crate) enum Side {
     Loser(u32),
 }
 
-/// A place of the bracket: the engine that has it, or will.
-#[derive(Clone, Copy)]
-enum Source {
-    Seat(Seat),
-    Winner(u32),
-    Loser(u32),
-    /// A place that no engine has, though the draw has one there: its match has a number, and nobody plays it.
-    Vacant,
-    Nobody,
-}
-
 /// The bracket of a stage that has begun; none where it is no knockout.
 pub(crate) fn bracket(
     config: &EventConfig,
@@ -109,193 +98,100 @@ pub(crate) fn bracket(
     stage: usize,
 ) -> Option<BroadcastBracket> {
     let planned = config.stages.get(stage)?;
-    let StageFormat::Of(OtherFormat::Knockout(knockout)) = &planned.format else { return None };
+    let StageFormat::Of(Format::Knockout(knockout)) = &planned.format else { return None };
     let state = broadcast.ledger.stages.get(stage)?;
     let seats = &state.started.seats;
-    let past = planned.past_of(state);
-    let known = knockout.after(seats.len(), &past);
-    let won: BTreeMap<u32, Seat> = known
-        .encounters
-        .iter()
-        .filter_map(|one| Some((one.number, knockout::winner(&past, one)?)))
-        .collect();
     let name = |seat: Seat| seats.get(seat.0).cloned().unwrap_or_default();
-    let points = |number: u32, seat: Seat| {
-        let games = past.games.values().filter(|game| game.at.round == number);
-        games.map(|game| game.points(seat)).sum()
-    };
-    Some(BracketPlan { knockout, seats: seats.len(), won }.levels(&name, &points))
+    Some(shown(knockout, seats.len(), &planned.past_of(state), &name))
 }
 
-/// A bracket as far as it is decided.
-struct BracketPlan<'a> {
-    knockout: &'a Knockout,
+/// A bracket after the games so far. A place that no engine has, though the draw has one there, has an empty name: its match has a
+/// number, and nobody plays it.
+fn shown(
+    knockout: &Knockout,
     seats: usize,
-    /// The winners by their matches.
-    won: BTreeMap<u32, Seat>,
-}
-
-/// A level before anybody's name is known.
-struct Drawn {
-    /// Its matches with both sides.
-    own: Vec<(u32, [Source; 2])>,
-    /// The sides that have a bye.
-    free: Vec<Source>,
-    /// Its pairs of places: a match's number, or the side without an opponent.
-    slots: Vec<Result<u32, Source>>,
-    /// The places of the next level.
-    next: Vec<Source>,
-    /// The match for the third place.
-    bronze: Option<(u32, [Source; 2])>,
-}
-
-impl BracketPlan<'_> {
-    fn levels(
-        &self,
-        name: &dyn Fn(Seat) -> String,
-        points: &dyn Fn(u32, Seat) -> HalfPoints,
-    ) -> BroadcastBracket {
-        let rounds = Knockout::rounds(self.seats);
-        let taken = |seat: Seat| match seat.0 < self.seats {
-            true if name(seat).is_empty() => Source::Vacant,
-            true => Source::Seat(seat),
-            false => Source::Nobody,
-        };
-        let mut places: Vec<Source> =
-            self.knockout.draw.places(self.seats).into_iter().map(taken).collect();
-        let mut sides: BTreeMap<u32, [Source; 2]> = BTreeMap::new();
-        let mut number = 0;
-        let mut levels: Vec<BracketLevel> = Vec::new();
-        for round in 1..=rounds {
-            let Drawn { own, free, slots, next, mut bronze } =
-                self.drawn(round == rounds, &places, &mut number);
-            // A side that had nobody to play in its semifinal has left no loser there.
-            let semifinals = levels.last().map_or(&[][..], |level| &level.matches);
-            bronze = bronze.filter(|(_, both)| {
-                both.iter().all(|side| match side {
-                    Source::Loser(of) => semifinals.iter().any(|one| one.number == *of),
-                    _ => false,
-                })
+    past: &StageHistory,
+    name: &dyn Fn(Seat) -> String,
+) -> BroadcastBracket {
+    let known = knockout.after(seats, past);
+    let won = known.encounters.iter().filter_map(|one| Some((one.number, winner(past, one)?)));
+    let won: BTreeMap<u32, Seat> = won.collect();
+    // The sides that came through matches which nobody plays.
+    let mut through: BTreeMap<u32, BracketPlace> = BTreeMap::new();
+    let mut levels: Vec<BracketLevel> = Vec::new();
+    for (round, level) in (1..).zip(&known.levels) {
+        let before_final = Knockout::rounds(seats) - round;
+        let mut own: Vec<(u32, [BracketPlace; 2])> = Vec::new();
+        let mut shown = BracketLevel::default();
+        for (number, places) in &level.pairs {
+            let come = places.iter().map(|place| match place {
+                BracketPlace::Winner(of) => through.get(of).copied().unwrap_or(*place),
+                _ => *place,
             });
-            sides.extend(own.iter().chain(&bronze).copied());
-            let shown = |(number, title, prize): (u32, String, Prize)| {
-                let both = sides.get(&number).copied().unwrap_or([Source::Nobody; 2]);
-                let resolved = both.map(|one| self.resolved(one, &sides));
-                let seat = |one: Source| match one {
-                    Source::Seat(seat) => Some(seat),
-                    _ => None,
-                };
-                let winner = self.won.get(&number);
-                BracketMatch {
-                    number,
-                    title,
-                    prize,
-                    sides: resolved.map(|one| side(one, name)),
-                    points: resolved
-                        .map(|one| seat(one).map(|seat| points(number, seat)).unwrap_or_default()),
-                    winner: winner.and_then(|winner| {
-                        resolved.iter().position(|one| seat(*one) == Some(*winner))
-                    }),
-                }
+            let is_side = |place: &BracketPlace| match place {
+                BracketPlace::Taken(seat) => !name(*seat).is_empty(),
+                BracketPlace::Empty => false,
+                BracketPlace::Winner(_) | BracketPlace::Loser(_) => true,
             };
-            let many = own.len();
-            let prize = if round == rounds { Prize::Victory } else { Prize::NextLevel };
-            let titled = own.iter().enumerate().map(|(at, (number, _))| {
-                let title = title(rounds - round);
-                let of = if many > 1 { format!("{} {}", title.1, at + 1) } else { title.1 };
-                (*number, of, prize)
+            let sides: Vec<BracketPlace> = come.filter(is_side).collect();
+            shown.slots.push(match (*number, &sides[..]) {
+                (Some(number), [upper, lower]) => {
+                    own.push((number, [*upper, *lower]));
+                    BracketSlot::Match(number)
+                }
+                (_, [alone]) => {
+                    through.extend(number.map(|number| (number, *alone)));
+                    if let BracketPlace::Taken(seat) = alone {
+                        shown.free.push(name(*seat));
+                    }
+                    BracketSlot::Bye(side(*alone, name))
+                }
+                _ => BracketSlot::Empty,
             });
-            let third = bronze.map(|(number, _)| {
-                (number, "Match for the third place".to_owned(), Prize::ThirdPlace)
+        }
+        let of_match = |number: u32, title: String, prize, places: [BracketPlace; 2]| {
+            let taken = places.map(|place| match place {
+                BracketPlace::Taken(seat) => Some(seat),
+                _ => None,
             });
-            levels.push(BracketLevel {
-                title: title(rounds - round).0,
-                slots: slots
-                    .into_iter()
-                    .map(|one| match one.map_err(|side| self.resolved(side, &sides)) {
-                        Ok(number) => BracketSlot::Match(number),
-                        Err(Source::Nobody | Source::Vacant) => BracketSlot::Empty,
-                        Err(one) => BracketSlot::Bye(side(one, name)),
-                    })
-                    .collect(),
-                matches: titled.chain(third).map(shown).collect(),
-                free: free
-                    .into_iter()
-                    .filter_map(|one| match self.resolved(one, &sides) {
-                        Source::Seat(seat) => Some(name(seat)),
-                        _ => None,
-                    })
-                    .collect(),
-            });
-            places = next;
-        }
-        BroadcastBracket { levels }
-    }
-
-    /// The next level. Its matches have the numbers that [`Knockout::bracket`] gives them.
-    fn drawn(&self, is_final: bool, places: &[Source], number: &mut u32) -> Drawn {
-        let mut bronze = None;
-        if is_final && self.knockout.bronze.is_some() {
-            *number += 1;
-            if let [Source::Winner(a), Source::Winner(b)] = places {
-                bronze = Some((*number, [Source::Loser(*a), Source::Loser(*b)]));
+            let games = || past.games.values().filter(move |game| game.at.round == number);
+            let points = |seat: Seat| games().map(|game| game.points(seat)).sum();
+            BracketMatch {
+                number,
+                title,
+                prize,
+                sides: places.map(|place| side(place, name)),
+                points: taken.map(|seat| seat.map(points).unwrap_or_default()),
+                winner: won
+                    .get(&number)
+                    .and_then(|won| taken.iter().position(|seat| *seat == Some(*won))),
             }
+        };
+        let (title, of_one) = title(before_final);
+        let prize = if before_final == 0 { Prize::Victory } else { Prize::NextLevel };
+        let many = own.len();
+        for (at, (number, places)) in (1..).zip(own) {
+            let title = if many > 1 { format!("{of_one} {at}") } else { of_one.clone() };
+            shown.matches.push(of_match(number, title, prize, places));
         }
-        let (mut own, mut free, mut next) = (Vec::new(), Vec::new(), Vec::new());
-        let mut slots = Vec::new();
-        for pair in places.chunks(2) {
-            let [upper, lower] = pair else { continue };
-            match (upper, lower) {
-                (Source::Nobody, Source::Nobody) => {
-                    slots.push(Err(Source::Nobody));
-                    next.push(Source::Nobody);
-                }
-                (Source::Nobody, one) | (one, Source::Nobody) => {
-                    free.push(*one);
-                    slots.push(Err(*one));
-                    next.push(*one);
-                }
-                (Source::Vacant, one) | (one, Source::Vacant) => {
-                    *number += 1;
-                    free.push(*one);
-                    slots.push(Err(*one));
-                    next.push(*one);
-                }
-                _ => {
-                    *number += 1;
-                    own.push((*number, [*upper, *lower]));
-                    slots.push(Ok(*number));
-                    next.push(Source::Winner(*number));
-                }
-            }
+        // A side that had nobody to play in its semifinal has left no loser there.
+        let has_losers = levels.last().is_some_and(|semifinals| semifinals.matches.len() == 2);
+        if let Some((number, places)) = level.bronze.filter(|_| has_losers) {
+            let title = "Match for the third place".to_owned();
+            shown.matches.push(of_match(number, title, Prize::ThirdPlace, places));
         }
-        Drawn { own, free, slots, next, bronze }
+        levels.push(BracketLevel { title, ..shown });
     }
-
-    fn resolved(&self, one: Source, sides: &BTreeMap<u32, [Source; 2]>) -> Source {
-        let winner = |number: u32| self.won.get(&number).copied();
-        match one {
-            Source::Winner(number) => winner(number).map_or(one, Source::Seat),
-            Source::Loser(number) => {
-                let both = sides.get(&number).copied().unwrap_or([Source::Nobody; 2]);
-                let both = both.map(|one| self.resolved(one, sides));
-                let loser = both.into_iter().find(
-                    |one| matches!((one, winner(number)), (Source::Seat(a), Some(b)) if *a != b),
-                );
-                loser.unwrap_or(one)
-            }
-            _ => one,
-        }
-    }
+    BroadcastBracket { levels }
 }
 
-fn side(one: Source, name: &dyn Fn(Seat) -> String) -> Side {
-    match one {
-        Source::Seat(seat) => Side::Engine(name(seat)),
-        Source::Winner(number) => Side::Winner(number),
-        Source::Loser(number) => Side::Loser(number),
+fn side(place: BracketPlace, name: &dyn Fn(Seat) -> String) -> Side {
+    match place {
+        BracketPlace::Taken(seat) => Side::Engine(name(seat)),
+        BracketPlace::Winner(number) => Side::Winner(number),
+        BracketPlace::Loser(number) => Side::Loser(number),
         // No match has it as a side.
-        Source::Nobody | Source::Vacant => Side::Engine(String::new()),
+        BracketPlace::Empty => Side::Engine(String::new()),
     }
 }
 
@@ -318,7 +214,7 @@ mod tests {
     use super::*;
     use crate::event::format::bracket_draw::BracketDraw;
     use crate::event::format::knockout::WhiteFirst;
-    use crate::event::format::{Next, PlayedPairing, StageHistory};
+    use crate::event::format::{Next, PlayedPairing};
     use crate::model::game::result::GameResult;
     use shakmaty::Color;
     use std::num::NonZeroU32;
@@ -339,17 +235,7 @@ mod tests {
             None => format!("E{}", seat.0 + 1),
             Some(_) => String::new(),
         };
-        let known = knockout.after(seats, past);
-        let won = known
-            .encounters
-            .iter()
-            .filter_map(|one| Some((one.number, knockout::winner(past, one)?)))
-            .collect();
-        let points = |number: u32, seat: Seat| {
-            let games = past.games.values().filter(|game| game.at.round == number);
-            games.map(|game| game.points(seat)).sum()
-        };
-        BracketPlan { knockout, seats, won }.levels(&name, &points)
+        super::shown(knockout, seats, past, &name)
     }
 
     fn engine(name: &str) -> Side {

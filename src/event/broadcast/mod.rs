@@ -244,10 +244,8 @@ impl Broadcast {
                 }
             }
             JournalRecord::EngineKilled(killed) => {
-                let plays = |game: &&mut BroadcastGame| {
-                    let started = &game.started;
-                    game.is_open() && [&started.white, &started.black].contains(&&killed.entry)
-                };
+                let plays =
+                    |game: &&mut BroadcastGame| game.is_open() && game.started.plays(&killed.entry);
                 // The engine is killed before the game that it lost has its end.
                 let mut open: Vec<&mut BroadcastGame> =
                     self.games.values_mut().filter(plays).collect();

@@ -36,9 +36,7 @@ impl BroadcastGame {
         let book = opening.len();
         let own = self.plies.iter().take(plies).map(|ply| &*ply.uci);
         let moves: Vec<&str> = opening.into_iter().chain(own).collect();
-        let stage = config.stages.get(self.started.stage);
-        let control =
-            stage.map_or(config.terms.control, |stage| stage.control(self.started.place()));
+        let control = config.control(self.started.stage, self.started.place());
         let both = ByColor { white: control, black: control };
         let left = clocks.map(Duration::from_micros);
         let left = ByColor { white: left[0], black: left[1] };

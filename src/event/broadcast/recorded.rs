@@ -20,6 +20,7 @@ use crate::event::format::Format;
 use crate::event::journal::record::{
     Bye, GameFinished, GameStarted, JournalPly, JournalRecord, StageFinished, StageStarted,
 };
+use crate::event::recorder;
 use crate::event::stage::{Stage, StageFormat};
 use crate::event::termination;
 use crate::game::pgn_text::{self, reader, unread};
@@ -40,20 +41,13 @@ const LONG: usize = 1 << 16;
 pub(crate) enum RecordedError {
     /// A file cannot be read.
     #[error("cannot read {}: {source}; name a PGN of the event's games", shown(path))]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// A game cannot be one of the event's.
     #[error("{}: game {game}: {what}", shown(path))]
     Game {
-        /// The file.
         path: PathBuf,
         /// Its number there, from 1.
         game: usize,
-        /// The fault.
         what: String,
     },
 }
@@ -256,7 +250,6 @@ impl Broadcast {
         let stage = &config.stages[number];
         let playing: BTreeSet<&str> =
             games.iter().flat_map(|one| [one.tag("White"), one.tag("Black")]).collect();
-        let names = config.entries.iter().map(|entry| entry.name.clone());
         let mut ratings = BTreeMap::new();
         for one in games {
             for (name, elo) in [("White", "WhiteElo"), ("Black", "BlackElo")] {
@@ -265,7 +258,8 @@ impl Broadcast {
                 }
             }
         }
-        let seats: Vec<String> = names.filter(|name| playing.contains(name.as_str())).collect();
+        let seats = config.names().filter(|name| playing.contains(name)).map(str::to_owned);
+        let seats: Vec<String> = seats.collect();
         let byes = byes(stage, number, &seats, games);
         self.apply(JournalRecord::StageStarted(StageStarted {
             stage: number,
@@ -315,16 +309,15 @@ impl Broadcast {
             opening: named("Opening"),
             variation: named("Variation"),
         };
-        let start = named("FEN");
-        self.apply(JournalRecord::GameStarted(GameStarted {
-            id: id.clone(),
+        let started = GameStarted {
+            id,
             stage: number,
             round: at.round,
             game: at.game,
-            white: white.clone(),
-            black: black.clone(),
+            white,
+            black,
             attempt: 1,
-            start: start.clone(),
+            start: named("FEN"),
             opening: words(&game.moves[..book]),
             opening_names: Some(names).filter(|names| *names != OpeningNames::default()),
             time_control: stage.control(at).to_string(),
@@ -333,7 +326,8 @@ impl Broadcast {
                 .map(|tag| placed.tag(tag).to_owned()),
             clocks: [base, base],
             at: moment(placed.tag("GameStartTime")),
-        }))?;
+        };
+        self.apply(JournalRecord::GameStarted(started.clone()))?;
         if let Some(shown) = self.games.get_mut(&placed.key) {
             shown.recorded = game.result.map(|result| game.text.clone().ended(result));
         }
@@ -345,7 +339,7 @@ impl Broadcast {
             clocks[own] = comment.micros("tl").unwrap_or(clocks[own]);
             lasted += used;
             let mut ply = JournalPly {
-                id: id.clone(),
+                id: started.id.clone(),
                 number,
                 uci: one.uci.clone(),
                 used,
@@ -377,25 +371,14 @@ impl Broadcast {
         let reason = termination::of(details, word, &game.position, result);
         let ending = GameEnding { result, reason };
         self.apply(JournalRecord::GameFinished(GameFinished {
-            id,
-            stage: number,
-            round: at.round,
-            game: at.game,
-            white,
-            black,
-            result: result.word().to_owned(),
-            termination: ending.termination().map(str::to_owned),
             details: details
                 .filter(|told| !told.is_empty())
                 .map_or_else(|| ending.details(), str::to_owned),
-            reason: ending.reason,
-            by_rule: None,
-            start,
             moves: words(&game.moves),
             book,
-            unanswered: None,
             lasted: duration(placed.tag("GameDuration")).unwrap_or(lasted),
             at: moment(placed.tag("GameEndTime")),
+            ..recorder::ended(&started, &ending)
         }))
     }
 }

@@ -3,7 +3,7 @@
 use super::timetable::Slot;
 use super::{Broadcast, GameKey};
 use crate::event::config::EventConfig;
-use crate::event::format::{Format as OtherFormat, StageHistory, points};
+use crate::event::format::{Format, StageHistory, points_with_byes};
 use crate::event::ledger::StageState;
 use crate::event::schedule::Seat;
 use crate::event::stage::StageFormat;
@@ -52,8 +52,8 @@ pub(crate) fn rounds(
     let of = config.stages.get(stage)?;
     let StageFormat::Of(format) = &of.format else { return None };
     let planned = match format {
-        OtherFormat::Swiss(swiss) => swiss.rounds,
-        OtherFormat::Dutch(dutch) => dutch.rounds,
+        Format::Swiss(swiss) => swiss.rounds,
+        Format::Dutch(dutch) => dutch.rounds,
         _ => return None,
     };
     let state = broadcast.ledger.stages.get(stage)?;
@@ -70,10 +70,7 @@ fn round(state: &StageState, past: &StageHistory, each: usize, slots: &[Slot]) -
     let seats = &state.started.seats;
     let for_bye = HalfPoints(u32::try_from(2 * each).unwrap_or(u32::MAX));
     let earlier = past.before(number);
-    let before = |seat: Seat| {
-        let byes = earlier.byes.iter().filter(|(bye, _)| *bye == seat);
-        byes.fold(points(&earlier, seat), |sum, _| sum + for_bye)
-    };
+    let before = |seat: Seat| points_with_byes(&earlier, seat, for_bye);
     // The games of a pairing follow each other.
     let pairing_of = |slot: &Slot| slot.key.at.game.saturating_sub(1) as usize / each.max(1);
     let pairings = slots.chunk_by(|a, b| pairing_of(a) == pairing_of(b));

@@ -218,7 +218,8 @@ impl GameLengths {
         let mut all: Vec<PlayedWith> = Vec::new();
         for (key, game) in &broadcast.games {
             let Some(finished) = &game.finished else { continue };
-            let (control, lasted) = (control(config, *key), Duration::from_micros(finished.lasted));
+            let (control, lasted) =
+                (config.control(key.stage, key.at), Duration::from_micros(finished.lasted));
             match all.iter_mut().find(|played| played.control == control) {
                 Some(played) => {
                     played.games += 1;
@@ -233,15 +234,10 @@ impl GameLengths {
     /// The time that a game takes: the mean of those played with the same clock, and before the first of them a long one
     /// with all its time.
     fn expected(&self, config: &EventConfig, key: GameKey) -> Duration {
-        let control = control(config, key);
+        let control = config.control(key.stage, key.at);
         let played = self.0.iter().find(|played| played.control == control);
         played.map_or_else(|| long_game(control), |played| played.lasted / played.games)
     }
-}
-
-/// The clock of a game.
-fn control(config: &EventConfig, key: GameKey) -> TimeControl {
-    config.stages.get(key.stage).map_or(config.terms.control, |stage| stage.control(key.at))
 }
 
 /// The number of games of a stage that have ended, and of those that are planned in all.

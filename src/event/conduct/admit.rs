@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Conductor, EventError, EventOutcome, GateRefusal, unchanged};
+use super::{Conductor, EventError, EventOutcome, GateRefusal};
 use crate::engine::stop::StopLevel;
 use crate::event::config::EventConfig;
 use crate::event::draw;
@@ -41,12 +41,12 @@ impl Conductor<'_> {
             }
             let entrant = Entrant::read(&mut judges, self.config, entry)?;
             match self.ledger.receipts.get(&entry.name) {
-                Some(receipt) if receipt.frozen.difference(&entrant.frozen).is_none() => {}
-                Some(receipt) if !may_update.contains(&entry.name) => {
-                    let refused = unchanged(&entry.name, &receipt.frozen, &entrant.frozen);
-                    refused.map_err(|error| self.with_its_turn(error))?;
-                }
-                _ => new.push(entrants.len()),
+                None => new.push(entrants.len()),
+                Some(receipt) => match receipt.frozen.difference(&entrant.frozen) {
+                    None => {}
+                    Some(_) if may_update.contains(&entry.name) => new.push(entrants.len()),
+                    Some(changed) => return Err(self.changed_too_soon(&entry.name, changed)),
+                },
             }
             entrants.push(entrant);
         }
@@ -130,16 +130,18 @@ impl Conductor<'_> {
         })
     }
 
-    /// Tells of an entry that was changed too soon before which stage it may be updated.
-    fn with_its_turn(&self, error: EventError) -> EventError {
-        match error {
-            EventError::EntryChanged { entry, what, before, now } => {
-                match turn(self.config, &self.ledger, &entry).map(str::to_owned) {
-                    Some(stage) => EventError::UpdatedTooSoon { entry, what, before, now, stage },
-                    None => EventError::EntryChanged { entry, what, before, now },
-                }
-            }
-            error => error,
+    /// The error for an entry of which a file is not what its receipt has (rule 4.4), with the stage before which it may be
+    /// updated, where there is one.
+    fn changed_too_soon(
+        &self,
+        entry: &str,
+        (what, before, now): (String, String, String),
+    ) -> EventError {
+        let stage = turn(self.config, &self.ledger, entry).map(str::to_owned);
+        let entry = entry.to_owned();
+        match stage {
+            Some(stage) => EventError::UpdatedTooSoon { entry, what, before, now, stage },
+            None => EventError::EntryChanged { entry, what, before, now },
         }
     }
 }

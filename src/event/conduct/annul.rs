@@ -22,7 +22,7 @@ impl Conductor<'_> {
         then: AfterAnnulment,
         reason: &str,
     ) -> Result<String, EventError> {
-        let Some(KnownGame { id, stage, at }) = self.known(word) else {
+        let Some(game) = self.known(word) else {
             return Err(EventError::NotNow(format!(
                 "no game {word:?} has been played or is under way; name it by its place in this stage, such as \
                  3.1, by stage and place, such as {:?}, or by its id",
@@ -33,13 +33,13 @@ impl Conductor<'_> {
                     .unwrap_or_default()
             )));
         };
-        let game = KnownGame { id, stage, at };
         let refused = annulment::refusal(self.config, &self.ledger, &game, then)
             .or_else(|| annulment::leaves_undue(self.config, &self.ledger, &game, then));
         if let Some(why) = refused {
             return Err(EventError::NotNow(why));
         }
-        let (state, id) = (&self.ledger.stages[stage], game.id);
+        let KnownGame { id, stage, at } = game;
+        let state = &self.ledger.stages[stage];
         let annulled = Annulled {
             id,
             stage,

@@ -6,7 +6,7 @@ use shakmaty::{Chess, Position};
 
 use super::{Conductor, EventError};
 use crate::event::config::EventConfig;
-use crate::event::format;
+use crate::event::format::{Due, Format};
 use crate::event::journal::record::FrozenBook;
 use crate::event::recorder::uci;
 use crate::event::stage::{Stage, StageFormat};
@@ -67,7 +67,7 @@ impl Conductor<'_> {
         }
         let there = book.openings().len();
         let (of, further) = match &stage.format {
-            StageFormat::Of(format::Format::Knockout(knockout)) => {
+            StageFormat::Of(Format::Knockout(knockout)) => {
                 ("all matches", knockout.matches(stage.seats))
             }
             _ => ("the match", 1),
@@ -149,19 +149,27 @@ impl StageBook {
         all(&names)
     }
 
+    /// The opening of a game; beyond the book's end its openings come again.
+    pub(crate) fn opening(&self, stage: &Stage, seats: usize, game: &Due) -> Opening {
+        let index = stage.opening(seats, game, self.openings.len());
+        index.and_then(|index| self.openings.get(index)).cloned().unwrap_or_default()
+    }
+
     /// As the journal keeps it.
     pub(crate) fn frozen(&self, stage: &Stage) -> FrozenBook {
         let mut sums = self.files.iter().map(|file| file.sha256().to_owned());
-        let opening = |one: &Opening| {
-            let moves = uci(one.moves(), one.castling());
-            FrozenBook::opening(one.fen().as_deref(), &moves)
-        };
         FrozenBook {
             sha256: sums.next().unwrap_or_default(),
             further: sums.collect(),
-            openings: self.openings.iter().take(stage.openings()).map(opening).collect(),
+            openings: self.openings.iter().take(stage.openings()).map(frozen).collect(),
         }
     }
+}
+
+/// An opening as a [`FrozenBook`] has it.
+pub(crate) fn frozen(opening: &Opening) -> String {
+    let moves = uci(opening.moves(), opening.castling());
+    FrozenBook::opening(opening.fen().as_deref(), &moves)
 }
 
 impl EventConfig {
@@ -176,12 +184,12 @@ impl EventConfig {
 pub(crate) fn needed(stage: &Stage) -> Vec<usize> {
     let mut needed = vec![0; stage.books.len()];
     match &stage.format {
-        StageFormat::Of(format::Format::Knockout(of)) if needed.len() > 1 => {
+        StageFormat::Of(Format::Knockout(of)) if needed.len() > 1 => {
             for (book, one) in of.by_book(stage.seats, stage.books.len()) {
                 needed[book] += one.own_openings().len();
             }
         }
-        StageFormat::Of(format::Format::Match(of)) if needed.len() > 1 => {
+        StageFormat::Of(Format::Match(of)) if needed.len() > 1 => {
             needed[0] = of.pairs.get() as usize;
             for (book, then) in needed[1..].iter_mut().zip(&of.then) {
                 *book = then.pairs.get() as usize;
@@ -198,7 +206,7 @@ fn in_order(stage: &Stage, files: &[Book]) -> Vec<Opening> {
     let mut rest: Vec<_> = files.iter().map(|file| file.openings().iter().cloned()).collect();
     let mut all = Vec::new();
     match &stage.format {
-        StageFormat::Of(format::Format::Knockout(of)) if files.len() > 1 => {
+        StageFormat::Of(Format::Knockout(of)) if files.len() > 1 => {
             let mut put = |at: usize, opening: Opening| {
                 let length = all.len().max(at + 1);
                 all.resize(length, Opening::default());
@@ -224,7 +232,7 @@ fn in_order(stage: &Stage, files: &[Book]) -> Vec<Opening> {
                 }
             }
         }
-        StageFormat::Of(format::Format::Match(of)) if files.len() > 1 => {
+        StageFormat::Of(Format::Match(of)) if files.len() > 1 => {
             let parts = std::iter::once((of.pairs, false));
             let parts = parts.chain(of.then.iter().map(|then| (then.pairs, then.again)));
             for ((pairs, again), openings) in parts.zip(rest) {
@@ -278,7 +286,6 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::event::format::Format;
     use crate::event::format::bracket_draw::BracketDraw;
     use crate::event::format::knockout::{Knockout, WhiteFirst};
     use crate::event::format::match_::{MatchFormat, MatchPart};

@@ -26,16 +26,8 @@ impl Conductor<'_> {
         let due = ties.iter().find_map(|tied| ordered(order, tied));
         let order = match (due, &ties[..]) {
             (Some(order), _) => {
-                let mut here = self
-                    .ledger
-                    .open
-                    .values()
-                    .map(|game| &game.started)
-                    .filter(|game| game.stage == number);
-                let plays = |game: &&GameStarted| {
-                    order.contains(&game.white) || order.contains(&game.black)
-                };
-                if let Some(game) = here.find(plays) {
+                let plays = |game: &&GameStarted| order.iter().any(|name| game.plays(name));
+                if let Some(game) = self.ledger.open_in(number).find(plays) {
                     let what = format!("{} is under way; run the event to its end", game.id);
                     return Err(refused(what));
                 }
@@ -77,13 +69,10 @@ impl Conductor<'_> {
     pub(crate) fn fix(&mut self, entry: &str, reason: &str) -> Result<String, EventError> {
         let refused =
             |what: String| EventError::NotNow(format!("{what} (rule 6.3 of the 4k rules)"));
-        let Some(known) = self.config.entries.iter().find(|known| known.name == entry) else {
-            let names: Vec<&str> =
-                self.config.entries.iter().map(|entry| entry.name.as_str()).collect();
-            return Err(EventError::NotNow(format!(
-                "no entry is called {entry:?}; there are {}",
-                names.join(", ")
-            )));
+        let Some(known) = self.config.entry(entry) else {
+            let names = self.config.names().collect::<Vec<_>>().join(", ");
+            let what = format!("no entry is called {entry:?}; there are {names}");
+            return Err(EventError::NotNow(what));
         };
         if let Some(why) = fix::refusal(self.config, &self.ledger, entry) {
             return Err(refused(why));

@@ -32,7 +32,6 @@ pub(crate) enum EventError {
         shown(path)
     )]
     PositionInBook {
-        /// The book.
         path: PathBuf,
         /// The first such opening.
         place: BookPlace,
@@ -44,13 +43,11 @@ pub(crate) enum EventError {
         shown(path)
     )]
     SmallBook {
-        /// The stage.
         stage: String,
         /// The number of openings that it needs.
         needed: usize,
         /// The number of openings that there are.
         there: usize,
-        /// The book.
         path: PathBuf,
     },
     /// A book that is not what it was when its stage began.
@@ -60,9 +57,7 @@ pub(crate) enum EventError {
         shown(path)
     )]
     BookChanged {
-        /// The stage.
         stage: String,
-        /// The book.
         path: PathBuf,
         /// The sum in the journal.
         before: String,
@@ -91,7 +86,6 @@ pub(crate) enum EventError {
         shown(path)
     )]
     FrozenTables {
-        /// The folder.
         path: PathBuf,
         /// The reason why they cannot be used.
         why: String,
@@ -103,7 +97,6 @@ pub(crate) enum EventError {
         shown(path)
     )]
     SettingsChanged {
-        /// The event file.
         path: PathBuf,
         /// The sum in the journal.
         before: String,
@@ -117,7 +110,6 @@ pub(crate) enum EventError {
         changed(before, now)
     )]
     EntryChanged {
-        /// The entry.
         entry: String,
         /// The name of the file that changed.
         what: String,
@@ -133,7 +125,6 @@ pub(crate) enum EventError {
         changed(before, now)
     )]
     UpdatedTooSoon {
-        /// The entry.
         entry: String,
         /// The name of the file that changed.
         what: String,
@@ -147,7 +138,6 @@ pub(crate) enum EventError {
     /// The host failed an engine.
     #[error("the game {game} was broken off: {why}; mend the host, then run the event again")]
     Host {
-        /// The game.
         game: String,
         /// The failure of the host.
         why: String,

@@ -19,13 +19,12 @@ use super::draw::{self, Drawn};
 use super::endless::MOST_MORE_PAIRS;
 use super::entrants::now;
 use super::fix;
-use super::format::{self, Due, Next};
+use super::format::{Due, Format, Next};
 use super::gate::Watcher;
 use super::history;
 use super::journal::Journal;
 use super::journal::record::{
-    Bye, ChangedSettings, Frozen, FrozenBook, GameStarted, JournalRecord, StageFinished,
-    StageStarted,
+    Bye, ChangedSettings, FrozenBook, GameStarted, JournalRecord, StageFinished, StageStarted,
 };
 use super::ledger::{Ledger, StageState};
 use super::ratings::EventRatings;
@@ -62,7 +61,6 @@ pub(crate) enum EventOutcome {
     },
     /// An engine did not start, and that may be the host's fault.
     NotStarted {
-        /// The game.
         game: String,
         /// The engine and the reason.
         why: String,
@@ -76,12 +74,10 @@ pub(crate) enum EventOutcome {
     MayFix {
         /// The next.
         stage: String,
-        /// The engines.
         engines: Vec<String>,
     },
     /// A match that is played on is still level.
     StillLevel {
-        /// The stage.
         stage: String,
         /// Pairs that were played on in this run.
         pairs: usize,
@@ -90,7 +86,6 @@ pub(crate) enum EventOutcome {
     },
     /// The organisers have to decide a tie.
     Tied {
-        /// The stage.
         stage: String,
         /// The tied engines.
         engines: Vec<String>,
@@ -393,8 +388,7 @@ impl<'a> Conductor<'a> {
     /// The error for a game that is under way where nothing of its stage is due: gate4k 0.2 struck out games on which such a
     /// one rested. A stage is not over as long as it is open.
     fn left_under_way(&self, number: usize) -> Option<EventError> {
-        let mut open = self.ledger.open.values().filter(|game| game.started.stage == number);
-        let id = &open.next()?.started.id;
+        let id = &self.ledger.open_in(number).next()?.id;
         Some(EventError::NotNow(format!(
             "{id} is under way, and is not due since a game before it was struck out; `gate4k event annul` ends it"
         )))
@@ -464,7 +458,7 @@ impl<'a> Conductor<'a> {
     /// match, as many at a time as games can be.
     fn together(&self, stage: &Stage, due: Vec<Due>) -> Vec<Due> {
         let at_a_time = self.config.concurrency.get();
-        if matches!(stage.format, StageFormat::Of(format::Format::Knockout(_))) {
+        if matches!(stage.format, StageFormat::Of(Format::Knockout(_))) {
             let matches: BTreeSet<u32> = due.iter().map(|due| due.at.round).collect();
             let last = matches.into_iter().take(at_a_time).next_back();
             return due.into_iter().filter(|due| Some(due.at.round) <= last).collect();
@@ -581,14 +575,4 @@ fn level(standings: &Standings, tied: &[String]) -> String {
         .collect();
     let points = row.points;
     format!("{} are level: points {points}, {}", all(tied), figures.join(", "))
-}
-
-/// Compares an entry with its receipt (rule 4.4).
-pub(super) fn unchanged(entry: &str, before: &Frozen, now: &Frozen) -> Result<(), EventError> {
-    match before.difference(now) {
-        Some((what, before, now)) => {
-            Err(EventError::EntryChanged { entry: entry.to_owned(), what, before, now })
-        }
-        None => Ok(()),
-    }
 }

@@ -177,7 +177,11 @@ impl Conductor<'_> {
                 let names = known.and_then(|started| started.opening_names.clone());
                 (game.opening.named(names), Some(game.resume), game.before)
             }
-            None => (opening(batch, pairing), None, Duration::ZERO),
+            None => {
+                let seats = batch.seats.len();
+                let own = batch.book.map(|book| book.opening(batch.stage, seats, pairing));
+                (own.unwrap_or_default(), None, Duration::ZERO)
+            }
         };
         let control = batch.stage.control(pairing.at);
         let base = control.base().map_or(0, whole_micros);
@@ -250,24 +254,24 @@ impl Conductor<'_> {
                     "{} said {said:?} without being asked; it was passed over",
                     hearing.names[*engine]
                 );
-                self.note(text)
+                self.note(text, None)
             }
             Event::HostChanged { engine, replaced } => {
                 let name = &hearing.names[*engine];
                 let replaced = replaced.join(", ");
                 let text = format!("replaced on this host before {name} was started: {replaced}");
-                self.note(text)
+                self.note(text, None)
             }
             Event::Ponders { engine, how } => {
                 let name = &hearing.names[*engine];
-                self.broke("0.1", format!("{name} {how} (rule 0.1)"))
+                self.note(format!("{name} {how} (rule 0.1)"), Some("0.1"))
             }
             Event::BrokeRule { engine, section, what, game, .. } => {
                 let name = &hearing.names[*engine];
                 let game = game.and_then(|game| hearing.upcoming.get(game));
                 let place = game.map(|game| format!(" in {}", game.started.id));
                 let place = place.unwrap_or_default();
-                self.broke(section, format!("{name}{place}: {what} (rule {section})"))
+                self.note(format!("{name}{place}: {what} (rule {section})"), Some(section))
             }
             Event::MatchStarted { .. }
             | Event::EngineStarted { .. }
@@ -276,16 +280,10 @@ impl Conductor<'_> {
         }
     }
 
-    /// Says a line, and keeps it.
-    fn note(&mut self, text: String) -> Result<(), EventError> {
+    /// Says a line, and keeps it with the section of the rules that an engine broke by it, if one did; people decide what follows.
+    fn note(&mut self, text: String, rule: Option<&str>) -> Result<(), EventError> {
         self.audience.say(&text);
-        self.keep(JournalRecord::Note { text, rule: None })
-    }
-
-    /// The same of an engine that broke a rule in its games; people decide what follows.
-    fn broke(&mut self, section: &str, text: String) -> Result<(), EventError> {
-        self.audience.say(&text);
-        self.keep(JournalRecord::Note { text, rule: Some(section.to_owned()) })
+        self.keep(JournalRecord::Note { text, rule: rule.map(str::to_owned) })
     }
 
     fn moved(&mut self, played: &MovePlayed, hearing: &Hearing<'_>) -> Result<(), EventError> {
@@ -302,7 +300,7 @@ impl Conductor<'_> {
                 _ if hearing.stop.level() == StopLevel::Now => Ok(()),
                 // The game stays open, too, and its fate is decided when the others under way have ended.
                 Termination::Standstill { .. } => {
-                    self.note(format!("{}: {}", upcoming.started.id, ending.details()))
+                    self.note(format!("{}: {}", upcoming.started.id, ending.details()), None)
                 }
                 Termination::NoStart(why) => {
                     let (game, why) = (upcoming.started.id.clone(), why.clone());
@@ -367,11 +365,4 @@ fn versions() -> Vec<String> {
         [system, release, machine].map(|word| word.to_string_lossy()).join(" ")
     }));
     versions
-}
-
-/// A game's opening; beyond the book's end its openings come again.
-fn opening(batch: &Batch<'_>, pairing: &Due) -> Opening {
-    let openings = batch.book.map(StageBook::openings).unwrap_or_default();
-    let index = batch.stage.opening(batch.seats.len(), pairing, openings.len());
-    index.and_then(|index| openings.get(index)).cloned().unwrap_or_default()
 }

@@ -34,7 +34,7 @@ impl Conductor<'_> {
     /// Keeps the results of an engine's games that had ended on the board when their runner was ended.
     fn keep_ends(&mut self, engine: &str) -> Result<(), EventError> {
         for game in self.ledger.open.clone().into_values() {
-            if game.started.white != engine && game.started.black != engine {
+            if !game.started.plays(engine) {
                 continue;
             }
             let broken = ResumedGame::replay(&game, self.config).map_err(EventError::State)?;

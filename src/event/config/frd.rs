@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::names::listed;
+
 /// The fewest engines: three go on from each of four leagues.
 pub(super) const LEAST: usize = 12;
 
@@ -21,14 +23,14 @@ pub(super) fn stages(engines: &[String]) -> String {
         let own: Vec<String> = (0..)
             .zip(engines)
             .filter(|(seed, _)| league(*seed) == number - 1)
-            .map(|(_, engine)| toml::Value::String(engine.clone()).to_string())
+            .map(|(_, engine)| engine.clone())
             .collect();
         // invariant: writing to memory does not fail.
         let _ = write!(
             text,
-            "\n[[stage]]\nname = \"League {name}\"\nengines = [{}]\nformat = {{ round-robin = {{ doubles = 2 }} }}\n\
+            "\n[[stage]]\nname = \"League {name}\"\nengines = {}\nformat = {{ round-robin = {{ doubles = 2 }} }}\n\
              variant = \"chess960\"\nstart-seed = {number}\nties = \"frd\"\npromote = 3\n",
-            own.join(", ")
+            listed(&own)
         );
     }
     text + LATER

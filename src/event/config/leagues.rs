@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::names::listed;
+
 /// The fewest engines of the leagues: four go on from the Entrance League, and the others are full.
 pub(super) const LEAST: usize = 27;
 /// The fewest engines of season 17: six go on from the Qualification League, and two from the GPU-League.
@@ -74,14 +76,9 @@ struct League<'a> {
 impl League<'_> {
     fn write(&self, text: &mut String) {
         let League { rules, name, own, below, doubles, book, ties, clock, lot, more } = self;
-        let own: Vec<String> =
-            own.iter().map(|engine| toml::Value::String(engine.clone()).to_string()).collect();
         // invariant: writing to memory does not fail.
-        let _ = write!(
-            text,
-            "\n{rules}\n[[stage]]\nname = \"{name}\"\nengines = [{}]\n",
-            own.join(", ")
-        );
+        let _ =
+            write!(text, "\n{rules}\n[[stage]]\nname = \"{name}\"\nengines = {}\n", listed(own));
         if let Some((below, size)) = below {
             let _ = write!(text, "from = \"{below}:1..\"\nsize = {size}\n");
         }

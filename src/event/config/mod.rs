@@ -27,6 +27,7 @@ use super::terms::{
     AskTables, InterruptionRule, RawClock, RawDrawRule, RawTerms, RawWinRule, StageTerms, plain,
 };
 use crate::files::settings::{SettingsError, SettingsKind, SettingsPath};
+use crate::game::clock::TimeControl;
 use crate::game::end::Material;
 use crate::judge::settings::{DeviceClass, Files, devices, memory_limit, size_limit};
 use crate::judge::waiver::{RawWaiver, Waiver};
@@ -43,10 +44,11 @@ pub(crate) use no_entries::NoEntries;
 pub(crate) use template::{Contestants, EventTemplate, books_of, template};
 
 /// The thoroughness with which entries are checked before they play.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum GateKind {
     /// Everything.
+    #[default]
     Full,
     /// All but the checks that can only advise.
     Quick,
@@ -150,7 +152,7 @@ struct RawEvent {
     #[serde(default)]
     site: String,
     journal: Option<SettingsPath>,
-    #[serde(default = "full")]
+    #[serde(default)]
     gate: GateKind,
     #[serde(default)]
     admit_undecided: bool,
@@ -170,10 +172,8 @@ struct RawEvent {
     compensation: Duration,
     hash: Option<u64>,
     threads: Option<u32>,
-    #[serde(default = "one")]
-    concurrency: NonZeroUsize,
-    #[serde(default = "yes")]
-    material_draws: bool,
+    concurrency: Option<NonZeroUsize>,
+    material_draws: Option<bool>,
     draw_rule: Option<Spanned<RawDrawRule>>,
     win_rule: Option<Spanned<RawWinRule>>,
     tables: Option<AskTables>,
@@ -267,18 +267,6 @@ pub(super) enum RawPolicy {
     Each,
 }
 
-fn full() -> GateKind {
-    GateKind::Full
-}
-
-fn one() -> NonZeroUsize {
-    NonZeroUsize::MIN
-}
-
-fn yes() -> bool {
-    true
-}
-
 impl EventConfig {
     /// The stages behind one, as they follow from it.
     pub(crate) fn behind(&self, number: usize) -> StagesBehind {
@@ -312,8 +300,7 @@ impl EventConfig {
     /// [`SettingsError`] where they need a file that is not beside it.
     pub(crate) fn of_journal(path: &Path) -> Option<Result<EventConfig, SettingsError>> {
         let mut settings = None;
-        let kinds = ["{\"header\"", "{\"settings\"", "{\"stage-started\""];
-        let wanted = &mut |record: &str| kinds.iter().any(|kind| record.starts_with(kind));
+        let wanted = &["header", "settings", "stage-started"];
         let _ = journal::read_some(path, wanted, &mut |_, record| match record {
             JournalRecord::Header(header) => {
                 settings = Some(header.settings);
@@ -399,8 +386,11 @@ impl EventConfig {
             margin: raw.margin,
             compensation: raw.compensation,
             options,
-            concurrency: raw.concurrency,
-            material: if raw.material_draws { Material::Draws } else { Material::PlaysOn },
+            concurrency: raw.concurrency.unwrap_or(NonZeroUsize::MIN),
+            material: match raw.material_draws {
+                Some(false) => Material::PlaysOn,
+                _ => Material::Draws,
+            },
             syzygy: raw.syzygy.into_iter().map(|dir| here.join(dir)).collect(),
             history: raw.history.into_iter().map(|path| here.join(path)).collect(),
             rating_mean: raw.rating_mean.map(mean).transpose()?,
@@ -472,6 +462,21 @@ impl EventConfig {
             }
         }
         all(&clocks)
+    }
+
+    /// The clock of a game of a stage.
+    pub(crate) fn control(&self, stage: usize, at: RoundGame) -> TimeControl {
+        self.stages.get(stage).map_or(self.terms.control, |stage| stage.control(at))
+    }
+
+    /// The entry of a name.
+    pub(crate) fn entry(&self, name: &str) -> Option<&EventEntry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The names of the entries, in the order of seeds.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.entries.iter().map(|entry| entry.name.as_str())
     }
 
     /// The name of a stage by its number; empty where there is none.

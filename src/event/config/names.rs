@@ -1,4 +1,5 @@
-//! Names in an event file: of the event, of its stages and of its entries. They stand in ids, tables, pages and PGN tags.
+//! Names in an event file: of the event, of its stages and of its entries. They stand in ids, tables, pages and PGN tags, and as texts
+//! of TOML in the files that are written.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,17 @@ pub(super) fn unreadable(directory: &Path) -> String {
         Some(name) => format!("the name {} in it is no UTF-8; rename it", shown(&name)),
         None => "it changed while it was read; try again".to_owned(),
     }
+}
+
+/// Texts as a list of TOML.
+pub(super) fn listed(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    format!("[{}]", words.join(", "))
+}
+
+/// A text as TOML has it.
+pub(super) fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
 }
 
 #[cfg(test)]

@@ -17,12 +17,7 @@ pub(crate) enum NoEntries {
         "cannot read the entries in {}: {source}; name a folder with the file or the folder of each engine",
         shown(path)
     )]
-    Read {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    Read { path: PathBuf, source: std::io::Error },
     /// The file of engines is not understood.
     #[error(transparent)]
     Engines(#[from] SpecError),

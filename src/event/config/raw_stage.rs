@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::super::format;
+use super::super::format::Format;
+use super::super::format::knockout::Knockout;
 use super::super::plan::formats::{RawFormat, RawTies};
 use super::super::plan::raw::OneOrMore;
 use super::super::stage::{SeatDraw, StageFormat};
@@ -74,13 +75,11 @@ impl RawBooks {
             RawBooks::Several(several) => several,
         };
         let wanted = match format {
-            StageFormat::Of(format::Format::Knockout(knockout)) => {
-                let rounds = format::knockout::Knockout::rounds(seats) as usize;
+            StageFormat::Of(Format::Knockout(knockout)) => {
+                let rounds = Knockout::rounds(seats) as usize;
                 Some(rounds..=rounds + usize::from(knockout.bronze.is_some()))
             }
-            StageFormat::Of(format::Format::Match(of)) => {
-                Some(1 + of.then.len()..=1 + of.then.len())
-            }
+            StageFormat::Of(Format::Match(of)) => Some(1 + of.then.len()..=1 + of.then.len()),
             _ => None,
         };
         match wanted {

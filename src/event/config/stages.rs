@@ -7,7 +7,7 @@ use std::path::Path;
 
 use toml::Spanned;
 
-use super::super::format;
+use super::super::format::Format;
 use super::super::journal::record::Previous;
 use super::super::plan::formats::{RawFormat, chain, ties_of};
 use super::super::schedule::BookPolicy;
@@ -171,7 +171,7 @@ fn stage(
     let terms = own_terms.unwrap_or(Ok(defaults.terms))?;
     let policy = book_policy(&one, &format, variant)?;
     let allowed = match &format {
-        StageFormat::Of(format::Format::Playoff(playoff)) if sources.tied.is_some() => {
+        StageFormat::Of(Format::Playoff(playoff)) if sources.tied.is_some() => {
             let spots = playoff.spots.get() as usize;
             spots..=spots
         }
@@ -319,9 +319,7 @@ fn promote(
 fn tie_breaks(one: &RawStage, format: &StageFormat) -> Result<&'static TiebreakChain, TextMistake> {
     match &one.tie_breaks {
         Some(ties) => ties_of(ties),
-        None if matches!(format, StageFormat::Of(format) if format.ranks()) => {
-            chain("4k", one.format.span())
-        }
+        None if format.ranks() => chain("4k", one.format.span()),
         None => {
             let what = "what breaks ties? write tie-breaks = \"4k\", \"swiss\" or another chain, or a list of criteria";
             Err((one.format.span(), what.into()))
@@ -384,7 +382,7 @@ fn variant(
 
 /// The fewest that play among those who are tied in a stage: one more than there are spots.
 fn contenders(format: &StageFormat, is_alone: bool, of: &Stage) -> Result<usize, String> {
-    let StageFormat::Of(format::Format::Playoff(playoff)) = format else {
+    let StageFormat::Of(Format::Playoff(playoff)) = format else {
         return Err("only a playoff is played by those who are tied".into());
     };
     let is_by_points = match &of.format {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::names::{distinct, unreadable};
+use super::names::{distinct, listed, quoted, unreadable};
 use super::no_entries::{CUP_ENGINES, NoEntries};
 use super::{frd, leagues};
 use crate::batch::discover;
@@ -418,15 +418,6 @@ fn program_in(path: PathBuf) -> PathBuf {
         Some([only]) => only.clone(),
         _ => path,
     }
-}
-
-fn listed(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    format!("[{}]", words.join(", "))
-}
-
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
 }
 
 #[cfg(test)]

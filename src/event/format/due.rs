@@ -138,7 +138,7 @@ pub(in crate::event) fn open(due: impl IntoIterator<Item = Due>, past: &StageHis
 }
 
 /// The points of a seat, where each bye of its own counts so many.
-pub(super) fn points_with_byes(past: &StageHistory, seat: Seat, each: HalfPoints) -> HalfPoints {
+pub(crate) fn points_with_byes(past: &StageHistory, seat: Seat, each: HalfPoints) -> HalfPoints {
     let byes = past.byes.iter().filter(|(bye, _)| *bye == seat).count();
     std::iter::repeat_n(each, byes).fold(points(past, seat), |sum, bye| sum + bye)
 }
@@ -189,6 +189,6 @@ pub enum Next {
 }
 
 /// The points of a seat in the games of the past.
-pub(crate) fn points(past: &StageHistory, seat: Seat) -> HalfPoints {
+pub(super) fn points(past: &StageHistory, seat: Seat) -> HalfPoints {
     past.games.values().map(|game| game.points(seat)).sum()
 }

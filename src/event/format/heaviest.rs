@@ -59,6 +59,13 @@ pub(super) fn heaviest(
     search.partner[..nodes].iter().map(|edge| edge.map(|(_, other)| other)).collect()
 }
 
+/// True if all nodes can be paired at once by edges of the graph.
+pub(super) fn is_perfect(nodes: usize, has_edge: impl Fn(usize, usize) -> bool) -> bool {
+    // Where all edges weigh the same, a heaviest matching is a largest one.
+    let weight = |a, b| has_edge(a, b).then_some(PairWeight([1; ENTRIES]));
+    heaviest(nodes, weight).iter().all(Option::is_some)
+}
+
 /// An edge between two nodes of the graph, seen from the first.
 type Edge = (usize, usize);
 
@@ -512,5 +519,42 @@ mod tests {
             }
             assert_eq!(sum, by_trying(&weights, &mut vec![false; nodes], 0), "{weights:?}");
         }
+    }
+
+    /// True if all nodes but those that are `used` can be paired, by trying everything.
+    fn all_by_trying(graph: &[Vec<bool>], used: &mut Vec<bool>) -> bool {
+        let Some(node) = used.iter().position(|used| !used) else { return true };
+        used[node] = true;
+        let found = (node + 1..graph.len()).any(|next| {
+            if used[next] || !graph[node][next] {
+                return false;
+            }
+            used[next] = true;
+            let found = all_by_trying(graph, used);
+            used[next] = false;
+            found
+        });
+        used[node] = false;
+        found
+    }
+
+    #[test]
+    fn all_are_paired_where_trying_everything_pairs_all() {
+        let mut state = 1u64;
+        let mut perfect = 0;
+        for round in 0..3000 {
+            let nodes = 1 + round % 10;
+            let mut graph = vec![vec![false; nodes]; nodes];
+            for (a, row) in graph.iter_mut().enumerate() {
+                for has_edge in row.iter_mut().skip(a + 1) {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+                    *has_edge = state >> 40 & 7 < 2;
+                }
+            }
+            let due = all_by_trying(&graph, &mut vec![false; nodes]);
+            assert_eq!(is_perfect(nodes, |a, b| graph[a.min(b)][a.max(b)]), due, "{graph:?}");
+            perfect += u32::from(due);
+        }
+        assert!((300..2700).contains(&perfect), "{perfect}");
     }
 }

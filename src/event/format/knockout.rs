@@ -103,18 +103,19 @@ impl Knockout {
         };
         let mut places: Vec<BracketPlace> =
             self.draw.places(seats).into_iter().map(taken).collect();
-        let mut bracket =
-            KnockoutBracket { encounters: Vec::new(), openings: 0, groups: Vec::new() };
+        let mut bracket = KnockoutBracket::default();
         let mut number = 0;
         for round in 1..=rounds {
             let mut losers = Vec::new();
             let mut next = Vec::new();
-            let is_final = round == rounds;
-            if is_final && let Some(pairs) = self.bronze {
+            let mut level = KnockoutLevel::default();
+            if round == rounds
+                && let Some(pairs) = self.bronze
+            {
                 number += 1;
-                if let [BracketPlace::Taken(a), BracketPlace::Taken(b)] =
-                    bracket.semifinal_losers()[..]
-                {
+                let both = bracket.semifinal_losers().try_into().ok();
+                level.bronze = both.map(|both| (number, both));
+                if let Some([BracketPlace::Taken(a), BracketPlace::Taken(b)]) = both {
                     let bronze = self.encounter(number, round, pairs, (a, b), bracket.openings);
                     let winner = won(&bronze);
                     bracket.third(&bronze, winner);
@@ -124,12 +125,15 @@ impl Knockout {
             }
             for pair in places.chunks(2) {
                 let [upper, lower] = pair else { continue };
+                let is_match = ![upper, lower].contains(&&BracketPlace::Empty);
+                number += u32::from(is_match);
+                level.pairs.push((is_match.then_some(number), [*upper, *lower]));
+                let open = (BracketPlace::Winner(number), BracketPlace::Loser(number));
                 let (winner, loser) = match (upper, lower) {
                     (BracketPlace::Empty, other) | (other, BracketPlace::Empty) => {
                         (*other, BracketPlace::Empty)
                     }
                     (BracketPlace::Taken(a), BracketPlace::Taken(b)) => {
-                        number += 1;
                         let (pairs, first) = (self.length(round), bracket.openings);
                         let one = self.encounter(number, round, pairs, (*a, *b), first);
                         bracket.openings += pairs.get() as usize;
@@ -140,19 +144,19 @@ impl Knockout {
                                 BracketPlace::Taken(seat),
                                 BracketPlace::Taken(if seat == *a { *b } else { *a }),
                             ),
-                            None => (BracketPlace::Open, BracketPlace::Open),
+                            None => open,
                         }
                     }
                     _ => {
-                        number += 1;
                         bracket.openings += self.length(round).get() as usize;
-                        (BracketPlace::Open, BracketPlace::Open)
+                        open
                     }
                 };
                 next.push(winner);
                 losers.push(loser);
             }
             bracket.groups.push(losers);
+            bracket.levels.push(level);
             places = next;
         }
         bracket.groups.push(places);
@@ -314,21 +318,35 @@ impl Encounter {
 
 /// A place of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BracketPlace {
+pub(crate) enum BracketPlace {
+    /// This seat's.
     Taken(Seat),
-    /// Not known yet.
-    Open,
+    /// That of the winner of the match of this number, which is not known yet.
+    Winner(u32),
+    /// That of its loser.
+    Loser(u32),
     /// Nobody's.
     Empty,
 }
 
+/// A round of the bracket.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnockoutLevel {
+    /// Its pairs of places in the order of the draw, each with the number of its match; none where one place is nobody's.
+    pub(crate) pairs: Vec<(Option<u32>, [BracketPlace; 2])>,
+    /// Beside the final the match for the third place.
+    pub(crate) bronze: Option<(u32, [BracketPlace; 2])>,
+}
+
 /// A bracket as far as it is known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct KnockoutBracket {
     /// The matches whose two sides are known, in the order in which they are played.
     pub(crate) encounters: Vec<Encounter>,
     /// The openings of all matches that are sure to be played.
     pub(crate) openings: usize,
+    /// Its rounds, also as far as it is not known who plays in them.
+    pub(crate) levels: Vec<KnockoutLevel>,
     /// The losers of each round; at the end the winner.
     groups: Vec<Vec<BracketPlace>>,
 }
@@ -357,7 +375,7 @@ impl KnockoutBracket {
         let seats = |group: &Vec<BracketPlace>| -> Vec<Seat> {
             let taken = group.iter().filter_map(|place| match place {
                 BracketPlace::Taken(seat) => Some(*seat),
-                BracketPlace::Open | BracketPlace::Empty => None,
+                _ => None,
             });
             taken.collect()
         };

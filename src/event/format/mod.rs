@@ -6,7 +6,6 @@ pub mod dutch;
 mod heaviest;
 pub(crate) mod knockout;
 pub(crate) mod match_;
-mod matching;
 mod pair_at;
 pub(crate) mod playoff;
 #[cfg(test)]
@@ -25,7 +24,7 @@ use knockout::Knockout;
 use swiss::Swiss;
 
 pub(in crate::event) use due::open;
-pub(crate) use due::points;
+pub(crate) use due::points_with_byes;
 pub use due::{Due, Next, PairId, PlayedPairing, StageHistory};
 pub(crate) use pair_at::PairAt;
 
@@ -52,19 +51,16 @@ impl Format {
         if let Some(far_too_many) = self.beyond_any_field() {
             return Some(far_too_many);
         }
+        let of_at_least = |what: &str, fewest: usize| {
+            let is_right = (fewest..=MOST_SEATS).contains(&seats);
+            (is_right, format!("{what} is of {fewest} to {MOST_SEATS}"))
+        };
         let (is_right, wanted) = match self {
-            Format::RoundRobin(_) => (
-                (2..=MOST_SEATS).contains(&seats),
-                format!("a round robin is of 2 to {MOST_SEATS}"),
-            ),
+            Format::RoundRobin(_) => of_at_least("a round robin", 2),
             Format::Match(_) => (seats == 2, "a match is between two".to_owned()),
             Format::Swiss(Swiss { rounds, .. }) | Format::Dutch(Dutch { rounds }) => {
-                let rounds = rounds.get() as usize;
                 // Everybody meets somebody else in each round.
-                (
-                    (rounds + 1..=MOST_SEATS).contains(&seats),
-                    format!("a Swiss of {rounds} rounds is of {} to {MOST_SEATS}", rounds + 1),
-                )
+                of_at_least(&format!("a Swiss of {rounds} rounds"), rounds.get() as usize + 1)
             }
             Format::Knockout(Knockout { draw: BracketDraw::PreSeeded { .. }, .. }) => {
                 (seats == 32, "the bracket \"edps8-rrc\" is of 32".to_owned())
@@ -75,30 +71,18 @@ impl Format {
                 // With fewer, one side of a semifinal is nobody, and there is one loser.
                 let size = seats.next_power_of_two();
                 let least = size / 4 * 3 + 1;
-                (
-                    (least..=MOST_SEATS).contains(&seats),
-                    format!(
-                        "a knockout \"as-drawn\" of {size} places with a match for the third place is of {least} to {size}"
-                    ),
-                )
+                let what = format!(
+                    "a knockout \"as-drawn\" of {size} places with a match for the third place is of {least} to {size}"
+                );
+                ((least..=MOST_SEATS).contains(&seats), what)
             }
-            Format::Knockout(Knockout { bronze: Some(_), .. }) => (
-                (4..=MOST_SEATS).contains(&seats),
-                format!("a knockout with a match for the third place is of 4 to {MOST_SEATS}"),
-            ),
-            Format::Knockout(_) => {
-                ((2..=MOST_SEATS).contains(&seats), format!("a knockout is of 2 to {MOST_SEATS}"))
+            Format::Knockout(Knockout { bronze: Some(_), .. }) => {
+                of_at_least("a knockout with a match for the third place", 4)
             }
+            Format::Knockout(_) => of_at_least("a knockout", 2),
             Format::Playoff(playoff) => {
                 let spots = playoff.spots.get() as usize;
-                (
-                    (spots + 1..=MOST_SEATS).contains(&seats),
-                    format!(
-                        "a playoff for {} is of {} to {MOST_SEATS}",
-                        counted(spots, "spot"),
-                        spots + 1
-                    ),
-                )
+                of_at_least(&format!("a playoff for {}", counted(spots, "spot")), spots + 1)
             }
         };
         (!is_right).then(|| format!("{wanted} engines, and {}", here_are(seats)))

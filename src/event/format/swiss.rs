@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use super::super::schedule::Seat;
 use super::due::{Due, Next, StageHistory, next_of_rounds, points_with_byes};
-use super::matching::is_perfect;
+use super::heaviest::is_perfect;
 use crate::model::game::listed::RoundGame;
 use crate::model::game::points::HalfPoints;
 
@@ -184,13 +184,7 @@ fn paired(order: &[Seat], met: &BTreeMap<(Seat, Seat), u32>, round: u32) -> Vec<
 }
 
 fn can_be_paired(seats: &[Seat], allowed: &impl Fn(Seat, Seat) -> bool) -> bool {
-    let graph: Vec<Vec<usize>> = (0..seats.len())
-        .map(|a| {
-            let others = (0..seats.len()).filter(|&b| a != b && allowed(seats[a], seats[b]));
-            others.collect()
-        })
-        .collect();
-    is_perfect(&graph)
+    is_perfect(seats.len(), |a, b| allowed(seats[a], seats[b]))
 }
 
 #[cfg(test)]

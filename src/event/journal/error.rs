@@ -1,8 +1,9 @@
 //! The errors of journals.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::RecordPlace;
 use crate::model::text::shown;
 use crate::model::units::Bytes;
 
@@ -85,20 +86,18 @@ pub enum JournalError {
     },
     /// The last record is not what was written: a crash of the host may have left it so.
     #[error(
-        "the last record of the journal {} (line {line}, byte {offset}) is not whole: {what}; put back a copy that \
+        "the last record of the journal {} (line {}, byte {}) is not whole: {what}; put back a copy that \
          is, or {mend} cut off these {}, of which it keeps a copy",
         shown(path),
-        Bytes(*bytes)
+        place.line,
+        place.offset,
+        Bytes(place.bytes)
     )]
     LastDamaged {
         /// The file.
         path: PathBuf,
-        /// The number of the line, from 1.
-        line: u64,
-        /// Where it begins, in bytes.
-        offset: u64,
-        /// The number of its bytes that there are.
-        bytes: u64,
+        /// Where it stands.
+        place: RecordPlace,
         /// The fault.
         what: String,
         /// See [`JournalKind::REPAIR`].
@@ -120,6 +119,13 @@ pub enum JournalError {
         /// The reason.
         what: String,
     },
+}
+
+impl JournalError {
+    /// The error for a journal that cannot be read.
+    pub(super) fn unread(path: &Path) -> impl Fn(io::Error) -> JournalError {
+        move |source| JournalError::Read { path: path.to_owned(), source }
+    }
 }
 
 #[cfg(test)]

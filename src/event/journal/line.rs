@@ -80,11 +80,12 @@ pub(super) fn read(text: &str) -> Option<JournalLine<'_>> {
     Some(JournalLine { number: number.parse().ok().filter(|_| plain)?, sum, record })
 }
 
-/// True if a record begins as all do, with its kind: readers that want few kinds look at no more of the others.
-pub(super) fn is_plain(record: &str) -> bool {
-    let kind = record.strip_prefix("{\"").and_then(|rest| rest.split_once("\":"));
+/// The kind of a record, with which all begin; none where this one does not. Readers that want few kinds look at no more of the
+/// others.
+pub(super) fn kind(record: &str) -> Option<&str> {
+    let (kind, _) = record.strip_prefix("{\"")?.split_once("\":")?;
     let is_of_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
-    kind.is_some_and(|(kind, _)| !kind.is_empty() && kind.bytes().all(is_of_word))
+    Some(kind).filter(|kind| !kind.is_empty() && kind.bytes().all(is_of_word))
 }
 
 #[cfg(test)]
@@ -121,11 +122,12 @@ mod tests {
 
     #[test]
     fn another_spelling_of_a_record_is_none() {
-        assert!(is_plain(r#"{"game-finished":{"id":"x"}}"#) && is_plain(r#"{"note":{}}"#));
+        assert_eq!(kind(r#"{"game-finished":{"id":"x"}}"#), Some("game-finished"));
+        assert_eq!(kind(r#"{"note":{}}"#), Some("note"));
         for other in
             [r#"{ "annulled":{}}"#, r#"{"annulled" :{}}"#, r#"{"\u0061nnulled":{}}"#, " {}", "{}"]
         {
-            assert!(!is_plain(other), "{other}");
+            assert_eq!(kind(other), None, "{other}");
         }
     }
 

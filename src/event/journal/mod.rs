@@ -52,17 +52,6 @@ pub(crate) struct Mark {
     pub(crate) sum: RecordChain,
 }
 
-/// A last record that was not written to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TornRecord {
-    /// The number of the line, from 1.
-    pub(crate) line: u64,
-    /// Where it begins, in bytes.
-    pub(crate) offset: u64,
-    /// The number of its bytes that there were.
-    pub(crate) bytes: u64,
-}
-
 /// The records of one kind of journal. All kinds have the same lines and the same chain of sums.
 pub trait JournalKind: Serialize + DeserializeOwned {
     /// The command that cuts off a last record that is not whole, such as "let `gate4k …`".
@@ -102,12 +91,12 @@ pub trait JournalKind: Serialize + DeserializeOwned {
 
 /// Where a record stands in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RecordPlace {
+pub struct RecordPlace {
     /// The number of the line, from 1.
     pub line: u64,
     /// Where it begins, in bytes.
     pub(crate) offset: u64,
-    /// The number of its bytes, with its line end.
+    /// The number of its bytes that there are, with its line end.
     pub(crate) bytes: u64,
 }
 
@@ -164,43 +153,40 @@ pub(crate) fn lines_of_0_1(path: &Path) -> u64 {
 
 /// Opens a journal for reading. A pipe would never end, and a device has no end.
 fn open(path: &Path) -> Result<File, JournalError> {
-    let failed = |source| JournalError::Read { path: path.to_owned(), source };
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    let file = file.map_err(failed)?;
+    let file = file.map_err(JournalError::unread(path))?;
     regular(path, &file)?;
     Ok(file)
 }
 
 fn regular(path: &Path, file: &File) -> Result<(), JournalError> {
-    let seen =
-        file.metadata().map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
-    if seen.is_file() {
+    if file.metadata().map_err(JournalError::unread(path))?.is_file() {
         return Ok(());
     }
     Err(JournalError::Foreign { path: path.to_owned(), what: "it is no regular file".into() })
 }
 
-/// Reads a journal, handing on every record with the line it stands on; it may be in use. Gives the torn
-/// end, if there is one.
+/// Reads a journal, handing on every record with its place; it may be in use. Gives the place of a last record that was torn,
+/// if there is one.
 ///
 /// # Errors
 /// When it cannot be read, is damaged before its last line, or `take` finds a record that cannot be.
 pub fn read(
     path: &Path,
-    take: &mut dyn FnMut(u64, JournalRecord) -> Result<(), String>,
-) -> Result<Option<TornRecord>, JournalError> {
-    read_some(path, &mut |_| true, take)
+    take: &mut dyn FnMut(RecordPlace, JournalRecord) -> Result<(), String>,
+) -> Result<Option<RecordPlace>, JournalError> {
+    read_of(path, take)
 }
 
-/// As [`read`], for a journal of any kind; `take` hears where each record stands.
+/// As [`read`], for a journal of any kind.
 ///
 /// # Errors
 /// As for [`read`].
 pub(crate) fn read_of<R: JournalKind>(
     path: &Path,
     take: &mut dyn FnMut(RecordPlace, R) -> Result<(), String>,
-) -> Result<Option<TornRecord>, JournalError> {
-    Ok(scan(path, &open(path)?, Position::default(), u64::MAX, &mut |_| true, take)?.1)
+) -> Result<Option<RecordPlace>, JournalError> {
+    Ok(scan(path, &open(path)?, Position::default(), u64::MAX, None, take)?.1)
 }
 
 /// The record in a line that was read before.
@@ -209,18 +195,17 @@ pub(crate) fn record_in<R: JournalKind>(line: &[u8]) -> Option<R> {
     serde_json::from_str(line::read(text)?.record).ok()
 }
 
-/// As [`read`], for readers that want few kinds of records: `wanted` sees the text of each, and what it
-/// declines is checked but not understood.
+/// As [`read_of`], for readers that want these kinds of records alone, such as `game-finished`: the others are checked but not
+/// understood. The first record is handed on whatever it is.
 ///
 /// # Errors
 /// As for [`read`].
-pub(crate) fn read_some(
+pub(crate) fn read_some<R: JournalKind>(
     path: &Path,
-    wanted: &mut dyn FnMut(&str) -> bool,
-    take: &mut dyn FnMut(u64, JournalRecord) -> Result<(), String>,
-) -> Result<Option<TornRecord>, JournalError> {
-    let take = &mut |place: RecordPlace, record| take(place.line, record);
-    Ok(scan(path, &open(path)?, Position::default(), u64::MAX, wanted, take)?.1)
+    wanted: &[&str],
+    take: &mut dyn FnMut(RecordPlace, R) -> Result<(), String>,
+) -> Result<Option<RecordPlace>, JournalError> {
+    Ok(scan(path, &open(path)?, Position::default(), u64::MAX, Some(wanted), take)?.1)
 }
 
 /// The sum of the first `records` of a journal, or of all where it has fewer.
@@ -230,7 +215,7 @@ pub(crate) fn read_some(
 pub(crate) fn mark(path: &Path, records: u64) -> Result<Mark, JournalError> {
     let nothing = &mut |_, _: JournalRecord| Ok(());
     let begin = Position::default();
-    let (at, _) = scan(path, &open(path)?, begin, records, &mut |_| false, nothing)?;
+    let (at, _) = scan(path, &open(path)?, begin, records, Some(&[]), nothing)?;
     Ok(Mark { records: at.number, sum: at.chain })
 }
 
@@ -258,16 +243,14 @@ impl Reader {
     /// As for [`read`]; also where what was read before is not there any more. The reader is of no use then.
     pub(crate) fn more(
         &mut self,
-        take: &mut dyn FnMut(u64, JournalRecord) -> Result<(), String>,
+        take: &mut dyn FnMut(RecordPlace, JournalRecord) -> Result<(), String>,
     ) -> Result<(), JournalError> {
         let file = open(&self.path)?;
-        let failed = |source| JournalError::Read { path: self.path.clone(), source };
-        if file.metadata().map_err(failed)?.len() < self.at.offset {
-            let gone = io::Error::other("it is shorter than it was");
-            return Err(JournalError::Read { path: self.path.clone(), source: gone });
+        let failed = JournalError::unread(&self.path);
+        if file.metadata().map_err(&failed)?.len() < self.at.offset {
+            return Err(failed(io::Error::other("it is shorter than it was")));
         }
-        let take = &mut |place: RecordPlace, record| take(place.line, record);
-        (self.at, _) = scan(&self.path, &file, self.at, u64::MAX, &mut |_| true, take)?;
+        (self.at, _) = scan(&self.path, &file, self.at, u64::MAX, None, take)?;
         Ok(())
     }
 }
@@ -277,31 +260,28 @@ fn scan<R: JournalKind>(
     file: &File,
     from: Position,
     most: u64,
-    wanted: &mut dyn FnMut(&str) -> bool,
+    wanted: Option<&[&str]>,
     take: &mut dyn FnMut(RecordPlace, R) -> Result<(), String>,
-) -> Result<(Position, Option<TornRecord>), JournalError> {
+) -> Result<(Position, Option<RecordPlace>), JournalError> {
     let mut file = file;
-    file.seek(SeekFrom::Start(from.offset))
-        .map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
+    let unread = JournalError::unread(path);
+    file.seek(SeekFrom::Start(from.offset)).map_err(&unread)?;
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut at = from;
     let mut bytes = Vec::new();
     while at.number < most {
         bytes.clear();
-        let length = (&mut reader)
-            .take(LONGEST)
-            .read_until(b'\n', &mut bytes)
-            .map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
+        let read = (&mut reader).take(LONGEST).read_until(b'\n', &mut bytes);
+        let length = read.map_err(&unread)? as u64;
         if length == 0 {
             break;
         }
         let path_of = || path.to_owned();
-        let (line, offset) = (at.number + 1, at.offset);
+        let place = RecordPlace { line: at.number + 1, offset: at.offset, bytes: length };
+        let RecordPlace { line, offset, .. } = place;
         let damaged = |what| JournalError::Damaged { path: path_of(), line, offset, what };
-        let last = |what| {
-            let (path, bytes, mend) = (path_of(), length as u64, R::REPAIR);
-            JournalError::LastDamaged { path, line, offset, bytes, what, mend }
-        };
+        let last =
+            |what| JournalError::LastDamaged { path: path_of(), place, what, mend: R::REPAIR };
         let Some((b'\n', text)) = bytes.split_last() else {
             // Another file must not be taken for a journal that was torn, and cut off.
             if at.number == 0 && !line::may_begin(&bytes) {
@@ -310,19 +290,19 @@ fn scan<R: JournalKind>(
                 }
                 return Err(JournalError::NoJournal { path: path_of(), origin: R::ORIGIN });
             }
-            let bytes = length as u64;
-            if bytes == LONGEST {
+            if length == LONGEST {
                 return Err(damaged("it is longer than any record".into()));
             }
             // No line end: the write did not reach its end.
-            return Ok((at, Some(TornRecord { line: at.number + 1, offset: at.offset, bytes })));
+            return Ok((at, Some(place)));
         };
         let (line, chain, crc) = match whole(text, &at) {
             Ok(whole) => whole,
             // All that was there before it is. Of a first record that is not whole only a crash of the host is known, by
             // its zeros: nothing followed from it.
             Err(what)
-                if (at.number > 0 || line::is_hollow(text)) && is_at_end(&mut reader, path)? =>
+                if (at.number > 0 || line::is_hollow(text))
+                    && reader.fill_buf().map_err(&unread)?.is_empty() =>
             {
                 return Err(last(what));
             }
@@ -331,10 +311,12 @@ fn scan<R: JournalKind>(
             }
             Err(what) => return Err(damaged(what)),
         };
-        if at.number > 0 && !line::is_plain(line.record) {
+        let kind = line::kind(line.record);
+        if at.number > 0 && kind.is_none() {
             return Err(damaged("its record is not spelled as gate4k spells one".into()));
         }
-        if at.number == 0 || wanted(line.record) {
+        let is_wanted = || wanted.is_none_or(|kinds| kind.is_some_and(|own| kinds.contains(&own)));
+        if at.number == 0 || is_wanted() {
             let record: R = serde_json::from_str(line.record).map_err(|error| match at.number {
                 // The line is whole, by its sums.
                 0 => JournalError::Foreign {
@@ -350,11 +332,9 @@ fn scan<R: JournalKind>(
                 record.begins().map_err(foreign)?;
             }
             record.within_bounds().map_err(|what| damaged(format!("it tells of {what}")))?;
-            let place =
-                RecordPlace { line: at.number + 1, offset: at.offset, bytes: length as u64 };
             take(place, record).map_err(damaged)?;
         }
-        at = Position { number: at.number + 1, chain, crc, offset: at.offset + length as u64 };
+        at = Position { number: at.number + 1, chain, crc, offset: at.offset + length };
     }
     Ok((at, None))
 }
@@ -389,12 +369,6 @@ fn whole<'a>(
         return Err(format!("its checksum is {told:08x} and should be {due:08x}"));
     }
     Ok((line, chain, Some(due)))
-}
-
-fn is_at_end(reader: &mut impl BufRead, path: &Path) -> Result<bool, JournalError> {
-    let rest = reader.fill_buf();
-    let rest = rest.map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
-    Ok(rest.is_empty())
 }
 
 impl JournalKind for JournalRecord {
@@ -435,8 +409,8 @@ impl<R: JournalKind> JournalOf<R> {
     /// When it is in use, cannot be read or written, or is damaged.
     pub fn open(
         path: &Path,
-        take: &mut dyn FnMut(u64, R) -> Result<(), String>,
-    ) -> Result<(JournalOf<R>, Option<TornRecord>), JournalError> {
+        take: &mut dyn FnMut(RecordPlace, R) -> Result<(), String>,
+    ) -> Result<(JournalOf<R>, Option<RecordPlace>), JournalError> {
         let failed = |source| JournalError::Open { path: path.to_owned(), source };
         let is_new = !path.exists();
         let file = OpenOptions::new()
@@ -451,9 +425,8 @@ impl<R: JournalKind> JournalOf<R> {
         if is_new {
             sync_directory(path).map_err(failed)?;
         }
-        let take = &mut |place: RecordPlace, record| take(place.line, record);
         let begin = Position::default();
-        let (at, torn) = scan(path, &file, begin, u64::MAX, &mut |_| true, take)?;
+        let (at, torn) = scan(path, &file, begin, u64::MAX, None, take)?;
         let mut journal = JournalOf {
             path: path.to_owned(),
             file,
@@ -541,9 +514,7 @@ fn lock(path: &Path, file: File) -> Result<Flock<File>, JournalError> {
             Err((_, Errno::EWOULDBLOCK)) => {
                 return Err(JournalError::Locked { path: path.to_owned() });
             }
-            Err((_, error)) => {
-                return Err(JournalError::Read { path: path.to_owned(), source: error.into() });
-            }
+            Err((_, error)) => return Err(JournalError::unread(path)(error.into())),
         }
     }
 }

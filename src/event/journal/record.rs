@@ -323,9 +323,9 @@ impl GameStarted {
         RoundGame { round: self.round, game: self.game }
     }
 
-    /// Its opening as a [`FrozenBook`] has it.
-    pub(crate) fn frozen_opening(&self) -> String {
-        FrozenBook::opening(self.start.as_deref(), &self.opening)
+    /// True if an engine plays in it.
+    pub(crate) fn plays(&self, name: &str) -> bool {
+        self.white == name || self.black == name
     }
 }
 

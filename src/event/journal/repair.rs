@@ -7,7 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::{
-    JournalError, JournalKind, JournalRecord, Position, lock, regular, scan, sync_directory,
+    JournalError, JournalKind, JournalRecord, Position, RecordPlace, lock, regular, scan,
+    sync_directory,
 };
 
 /// A record that was cut off.
@@ -45,12 +46,12 @@ pub(crate) fn repair_of<R: JournalKind>(path: &Path) -> Result<Option<Repaired>,
     let file = lock(path, file)?;
     let nothing = &mut |_, _: R| Ok(());
     let begin = Position::default();
-    let (line, offset, bytes) = match scan(path, &file, begin, u64::MAX, &mut |_| true, nothing) {
-        Ok((_, None)) => return Ok(None),
-        Ok((_, Some(torn))) => (torn.line, torn.offset, torn.bytes),
-        Err(JournalError::LastDamaged { line, offset, bytes, .. }) => (line, offset, bytes),
-        Err(error) => return Err(error),
-    };
+    let RecordPlace { line, offset, bytes } =
+        match scan(path, &file, begin, u64::MAX, None, nothing) {
+            Ok((_, None)) => return Ok(None),
+            Ok((_, Some(place))) | Err(JournalError::LastDamaged { place, .. }) => place,
+            Err(error) => return Err(error),
+        };
     let kept = path.with_added_extension(format!("cut-{offset}"));
     let failed = |source| JournalError::Write { path: path.to_owned(), source };
     keep(&file, offset, &kept)

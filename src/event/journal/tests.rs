@@ -33,7 +33,7 @@ pub(super) fn written(notes: &[String]) -> (tempfile::TempDir, PathBuf, Vec<usiz
 
 pub(super) fn records_of(
     path: &Path,
-) -> Result<(Vec<JournalRecord>, Option<TornRecord>), JournalError> {
+) -> Result<(Vec<JournalRecord>, Option<RecordPlace>), JournalError> {
     let mut records = Vec::new();
     let torn = read(path, &mut |_, record| {
         records.push(record);
@@ -42,7 +42,7 @@ pub(super) fn records_of(
     Ok((records, torn))
 }
 
-pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<TornRecord>), JournalError> {
+pub(super) fn notes_of(path: &Path) -> Result<(Vec<String>, Option<RecordPlace>), JournalError> {
     let mut notes = Vec::new();
     let torn = read(path, &mut |_, record| {
         if let JournalRecord::Note { text, .. } = record {

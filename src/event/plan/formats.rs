@@ -121,16 +121,11 @@ pub(in crate::event) enum Bracket {
 #[derive(Clone, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::event) struct RawPlayoff {
-    #[serde(default = "one")]
-    pub(in crate::event) doubles: NonZeroU32,
+    pub(in crate::event) doubles: Option<NonZeroU32>,
     pub(in crate::event) spots: NonZeroU32,
 }
 
 read_from_tables!(RawRoundRobin, RawMatch, RawThen, RawSwiss, RawKnockout, RawPlayoff);
-
-pub(in crate::event) fn one() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a chain's name or a list of criteria")]
@@ -218,7 +213,7 @@ pub(in crate::event) fn format(raw: Spanned<RawFormat>) -> Result<Format, TextMi
             })
         }
         RawFormat::Playoff(RawPlayoff { doubles, spots }) => {
-            Format::Playoff(Playoff { doubles, spots })
+            Format::Playoff(Playoff { doubles: doubles.unwrap_or(NonZeroU32::MIN), spots })
         }
     })
 }

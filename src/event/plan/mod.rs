@@ -43,8 +43,10 @@ pub(crate) struct PlannedStage {
     pub(crate) invited: bool,
     /// The tie-breaks.
     pub(crate) chain: &'static TiebreakChain,
-    /// The terms of its games.
-    pub(crate) terms: RecordedTerms,
+    /// Crashes after which an engine is disqualified and its games are annulled.
+    pub(crate) crash_limit: Option<NonZeroU32>,
+    /// The start positions of its games.
+    pub(crate) variant: Variant,
 }
 
 /// The rule for the seats of a stage's engines.
@@ -64,13 +66,4 @@ pub(crate) enum Seating {
     Ranking,
     /// The other way round: in a match, the winner has Black in the first game of each pair.
     ReversedRanking,
-}
-
-/// The terms of the games of a stage, as far as recorded games show them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RecordedTerms {
-    /// Crashes after which an engine is disqualified and its games are annulled.
-    pub(crate) crash_limit: Option<NonZeroU32>,
-    /// The start positions.
-    pub(crate) variant: Variant,
 }

@@ -1,5 +1,10 @@
 //! The keys of an event file, as serde takes them.
 
+#![expect(
+    dead_code,
+    reason = "keys that are read when an event is played; here they are only known"
+)]
+
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -18,10 +23,6 @@ use crate::judge::waiver::RawWaiver;
 /// The keys of an event file. Keys that only playing needs are taken as they are.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
 pub(super) struct Raw {
     pub(super) event: Spanned<String>,
     pub(super) site: Option<String>,
@@ -62,10 +63,6 @@ pub(super) struct Raw {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
 pub(super) struct RawEngine {
     pub(super) name: String,
     pub(super) path: Option<PathBuf>,
@@ -82,10 +79,6 @@ pub(super) struct RawEngine {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(
-    dead_code,
-    reason = "keys that are read when an event is played; here they are only known"
-)]
 pub(super) struct RawPlanStage {
     pub(super) name: Spanned<String>,
     pub(super) games: Option<Spanned<OneOrMore>>,

@@ -7,7 +7,7 @@ use super::super::stage::{SeatDraw, StageFormat};
 use super::super::tiebreak::CHAINS;
 use super::formats::{format, ties_of};
 use super::raw::{Raw, RawEngine, RawPlanStage};
-use super::{EventPlan, PlaceSource, PlannedStage, RecordedTerms, Seating, Variant};
+use super::{EventPlan, PlaceSource, PlannedStage, Seating, Variant};
 use crate::files::settings::{SettingsError, SettingsKind};
 use crate::model::source_place::{TextMistake, did_you_mean, parsed};
 
@@ -120,10 +120,8 @@ fn planned(
             Some(ties) => ties_of(&ties)?,
             None => &CHAINS[0],
         },
-        terms: RecordedTerms {
-            crash_limit: raw.terms.crash_limit.or(crash_limit).filter(|_| may_disqualify),
-            variant: raw.variant.or(variant).unwrap_or_default(),
-        },
+        crash_limit: raw.terms.crash_limit.or(crash_limit).filter(|_| may_disqualify),
+        variant: raw.variant.or(variant).unwrap_or_default(),
         name,
     })
 }

@@ -35,7 +35,6 @@ use crate::model::text::shown;
 use crate::model::words::counted;
 use assigned::{Assigned, assigned};
 use promotions::{LevelForSpots, StageOutcome, promotions};
-use read::GameStart;
 pub(crate) use report::{ComparisonKind, Replay, ReportRow, StageReplay};
 use rounds::{PlayedBye, System};
 use stage_games::{Id, StageGame, StageGames, TagUse, moves_sum};
@@ -45,12 +44,7 @@ use stage_games::{Id, StageGame, StageGames, TagUse, moves_sum};
 pub(crate) enum ReplayError {
     /// A file cannot be opened.
     #[error("cannot open {}: {source}; name a PGN of the event's games", shown(path))]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    Open { path: PathBuf, source: std::io::Error },
     /// No game belongs to a stage.
     #[error(
         "no game of these files belongs to a stage of the event; name the end of its Event tag in the stage, \
@@ -158,7 +152,7 @@ impl<'a> ReplayedStages<'a> {
         let tied = self.tied(planned);
         let tags = if planned.format.ranks() { TagUse::Numbers } else { TagUse::Places };
         let (stage, notes) = StageGames::new(own, &self.named.names, tags);
-        let stage = stage.with_crash_limit(planned.terms.crash_limit);
+        let stage = stage.with_crash_limit(planned.crash_limit);
         let mut told = StageReplay {
             stage: planned.name.clone(),
             engines: stage.roster().len(),
@@ -411,18 +405,16 @@ fn variants(
     games: &[Assigned],
     out: &mut StageReplay,
 ) {
-    let mut others: Vec<(String, GameStart)> = Vec::new();
+    let mut others: Vec<(String, Variant)> = Vec::new();
     for game in &stage.games {
         let Some(start) = games.get(game.number).map(|game| game.recorded.variant) else {
             continue;
         };
-        let agrees = match planned.terms.variant {
-            Variant::Standard => start == GameStart::Standard,
-            Variant::Chess960 => start == GameStart::Chess960,
-            // A lot may give both sides the same position.
-            Variant::DoubleChess960 => start != GameStart::Standard,
-        };
-        if planned.terms.variant != Variant::Standard || !agrees {
+        // A lot for each side may give both the same position.
+        let is_same_by_lot =
+            planned.variant == Variant::DoubleChess960 && start == Variant::Chess960;
+        let agrees = start == planned.variant || is_same_by_lot;
+        if planned.variant != Variant::Standard || !agrees {
             out.count(ComparisonKind::Variants, agrees);
         }
         if !agrees {
@@ -437,7 +429,7 @@ fn variants(
         }
     }
     for (at, start) in others {
-        let expected = format!("{:?}", planned.terms.variant);
+        let expected = format!("{:?}", planned.variant);
         out.differ(ComparisonKind::Variants, at, expected, format!("{start:?}"));
     }
 }
@@ -481,7 +473,7 @@ fn table(
         builder.add_bye(&engine, bye.round, bye.wins);
     }
     let mut field = builder.finish();
-    if let Some(limit) = planned.terms.crash_limit {
+    if let Some(limit) = planned.crash_limit {
         field.disqualify_after(limit.get());
     }
     let standings = Standings::with(&field, planned.chain, TieOfTwo::Broken);

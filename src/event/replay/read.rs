@@ -11,12 +11,14 @@ use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
 use super::super::termination;
 use super::stage_games::Tag;
-use crate::game::pgn_text::{self, reader, unread};
+use crate::game::pgn_tags::PgnTags;
+use crate::game::pgn_text::{reader, unread};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::listed::{ListedGame, ListedPlayer};
 use crate::model::game::opening::Opening;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
+use crate::model::game::variant::Variant;
 use crate::model::text::shown;
 use crate::model::words::counted;
 
@@ -29,7 +31,7 @@ pub(super) struct Recorded {
     /// The game, with as many moves as could be read.
     pub(super) game: ListedGame,
     /// The kind of its start position.
-    pub(super) variant: GameStart,
+    pub(super) variant: Variant,
     /// The content of its Round tag.
     pub(super) tag: Tag,
     /// The digits of its date and time, where its tags tell them: they sort as the games were played.
@@ -43,17 +45,6 @@ impl Recorded {
         let at = round.map(|at| format!("{at} ")).unwrap_or_default();
         format!("{at}{} – {}", white.name, black.name)
     }
-}
-
-/// The beginning of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GameStart {
-    /// From the classical position, or from a position of an opening.
-    Standard,
-    /// From a Chess960 position that both sides share.
-    Chess960,
-    /// From two different ones.
-    DoubleChess960,
 }
 
 /// The games of a file.
@@ -111,30 +102,11 @@ pub(super) fn read(path: &Path) -> Result<ReadFile, (PathBuf, std::io::Error)> {
 #[derive(Default)]
 struct Games {
     /// The tags of the game whose moves are being read.
-    open: Option<Tags>,
-}
-
-#[derive(Clone, Default)]
-struct Tags {
-    event: String,
-    round: String,
-    white: String,
-    black: String,
-    result: String,
-    white_elo: Option<i32>,
-    black_elo: Option<i32>,
-    fen: Option<String>,
-    variant: String,
-    plies: Option<usize>,
-    termination: String,
-    details: String,
-    date: String,
-    time: String,
-    started: String,
+    open: Option<PgnTags>,
 }
 
 struct Moves {
-    tags: Tags,
+    tags: PgnTags,
     start: Chess,
     position: Chess,
     moves: Vec<Move>,
@@ -145,54 +117,36 @@ struct Moves {
 
 impl Moves {
     /// A game of which nothing but the tags is known.
-    fn without(tags: Tags) -> Moves {
+    fn without(tags: PgnTags) -> Moves {
         let start = Chess::default();
         Moves { tags, position: start.clone(), start, moves: Vec::new(), said: None, odd: None }
     }
 }
 
 impl Visitor for Games {
-    type Tags = Tags;
+    type Tags = PgnTags;
     type Movetext = Moves;
     /// The game and what is odd about it, or why it cannot be used.
     type Output = Result<(Recorded, Option<String>), String>;
 
-    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
-        ControlFlow::Continue(Tags::default())
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, PgnTags> {
+        ControlFlow::Continue(PgnTags::default())
     }
 
     fn tag(
         &mut self,
-        tags: &mut Tags,
+        tags: &mut PgnTags,
         name: &[u8],
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
-        let value = pgn_text::tag(value, TAG_CHARS);
-        match name {
-            b"Event" => tags.event = value,
-            b"Round" => tags.round = value,
-            b"White" => tags.white = value,
-            b"Black" => tags.black = value,
-            b"Result" => tags.result = value,
-            b"WhiteElo" => tags.white_elo = value.parse().ok(),
-            b"BlackElo" => tags.black_elo = value.parse().ok(),
-            b"FEN" => tags.fen = Some(value),
-            b"Variant" => tags.variant = value,
-            b"PlyCount" => tags.plies = value.parse().ok(),
-            b"Termination" => tags.termination = value,
-            b"TerminationDetails" => tags.details = value,
-            b"Date" => tags.date = value,
-            b"Time" => tags.time = value,
-            b"GameStartTime" => tags.started = value,
-            _ => {}
-        }
+        tags.take(name, value, TAG_CHARS);
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Moves> {
+    fn begin_movetext(&mut self, tags: PgnTags) -> ControlFlow<Self::Output, Moves> {
         self.open = Some(tags.clone());
         let is_960 = is_960(&tags);
-        let parsed = tags.fen.as_deref().map(|text| {
+        let parsed = tags.get("FEN").map(|text| {
             let fen: Fen = text.parse().ok()?;
             let mode =
                 if is_960 { CastlingMode::Chess960 } else { CastlingMode::detect(fen.as_setup()) };
@@ -240,9 +194,9 @@ impl Visitor for Games {
     }
 }
 
-fn is_960(tags: &Tags) -> bool {
-    let variant = tags.variant.to_lowercase();
-    variant.contains("fischer") || variant.contains("960") || is_shuffled(tags.fen.as_deref())
+fn is_960(tags: &PgnTags) -> bool {
+    let variant = tags.text("Variant").to_lowercase();
+    variant.contains("fischer") || variant.contains("960") || is_shuffled(tags.get("FEN"))
 }
 
 /// True if a game begins with all its pieces on the first ranks, in another order than the classical one.
@@ -270,16 +224,17 @@ fn result_of(tag: &str) -> Option<GameResult> {
 fn finish(game: Moves) -> <Games as Visitor>::Output {
     let Moves { tags, start, position, moves, said, odd } = game;
     let is_name = |name: &str| !name.is_empty() && name != "?";
-    if !is_name(&tags.white) || !is_name(&tags.black) {
+    let (white, black) = (tags.text("White"), tags.text("Black"));
+    if !is_name(white) || !is_name(black) {
         return Err("does not name both engines".to_owned());
     }
-    if tags.white == tags.black {
-        return Err(format!("has {} on both sides", tags.white));
+    if white == black {
+        return Err(format!("has {white} on both sides"));
     }
-    if [&tags.white, &tags.black].iter().any(|name| name.eq_ignore_ascii_case("bye")) {
+    if [white, black].iter().any(|name| name.eq_ignore_ascii_case("bye")) {
         return Err("is a bye".to_owned());
     }
-    let tagged = result_of(&tags.result).filter(|result| *result != GameResult::Unfinished);
+    let tagged = result_of(tags.text("Result")).filter(|result| *result != GameResult::Unfinished);
     let result = tagged.or(said).unwrap_or(GameResult::Unfinished);
     let mut all: Vec<String> = odd.into_iter().collect();
     if let (Some(tag), Some(moves)) = (tagged, said)
@@ -291,39 +246,39 @@ fn finish(game: Moves) -> <Games as Visitor>::Output {
         all.push("has no result behind its moves, as if it were cut off".to_owned());
     }
     if all.is_empty()
-        && let Some(claimed) = tags.plies
+        && let Some(claimed) = tags.read::<usize>("PlyCount")
         && claimed != moves.len()
     {
         all.push(format!("says {} and has {}", counted(claimed, "ply"), moves.len()));
     }
-    let variant = if is_960(&tags) { start_of(tags.fen.as_deref()) } else { GameStart::Standard };
-    let end = termination::result(&tags.details, &position);
+    let variant = if is_960(&tags) { start_of(tags.get("FEN")) } else { Variant::Standard };
+    let end = termination::result(tags.text("TerminationDetails"), &position);
     if let Some(end) =
         end.filter(|end| all.is_empty() && result != GameResult::Unfinished && *end != result)
     {
         all.push(format!("says {result}, and its end {end}; the tag counts"));
     }
     let odd = (!all.is_empty()).then(|| all.join(", and "));
-    let termination =
-        termination::of(Some(&tags.details), Some(&tags.termination), &position, result);
-    let ending = GameEnding { result, reason: termination };
-    let tag = if tags.round.contains('.') { Tag::Place } else { Tag::Round };
+    let (details, word) = (tags.get("TerminationDetails"), tags.get("Termination"));
+    let ending = GameEnding { result, reason: termination::of(details, word, &position, result) };
+    let tag = if tags.text("Round").contains('.') { Tag::Place } else { Tag::Round };
     let began = began(&tags);
     let game = ListedGame {
-        event: tags.event,
-        white: ListedPlayer { name: tags.white, rating: tags.white_elo },
-        black: ListedPlayer { name: tags.black, rating: tags.black_elo },
-        round: tags.round.parse().ok(),
+        event: tags.text("Event").to_owned(),
+        white: ListedPlayer { name: white.to_owned(), rating: tags.read("WhiteElo") },
+        black: ListedPlayer { name: black.to_owned(), rating: tags.read("BlackElo") },
+        round: tags.read("Round"),
         record: GameRecord::of_moves(Opening::new(start, Vec::new()), moves, ending),
     };
     Ok((Recorded { game, variant, tag, began }, odd))
 }
 
 /// The digits of the date and time at which a game began: cutechess's own tag, or the standard's two.
-fn began(tags: &Tags) -> Option<String> {
+fn began(tags: &PgnTags) -> Option<String> {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    let started: String = tags.started.chars().take("2018-10-05T13:31:40.473".len()).collect();
-    let both = [digits(&started), digits(&tags.date) + &digits(&tags.time)];
+    let started: String =
+        tags.text("GameStartTime").chars().take("2018-10-05T13:31:40.473".len()).collect();
+    let both = [digits(&started), digits(tags.text("Date")) + &digits(tags.text("Time"))];
     // A date that is not known in full sorts nothing.
     both.into_iter().find(|date| date.len() >= "20181005".len())
 }
@@ -337,9 +292,9 @@ pub(super) fn moment(digits: &str) -> Option<u64> {
 }
 
 /// Tells a Chess960 position that both sides share from one of two different halves.
-fn start_of(fen: Option<&str>) -> GameStart {
-    let Some(board) = fen.and_then(|fen| fen.split(' ').next()) else { return GameStart::Chess960 };
+fn start_of(fen: Option<&str>) -> Variant {
+    let Some(board) = fen.and_then(|fen| fen.split(' ').next()) else { return Variant::Chess960 };
     let mut ranks = board.split('/');
     let (black, white) = (ranks.next().unwrap_or(""), ranks.next_back().unwrap_or(""));
-    if black.eq_ignore_ascii_case(white) { GameStart::Chess960 } else { GameStart::DoubleChess960 }
+    if black.eq_ignore_ascii_case(white) { Variant::Chess960 } else { Variant::DoubleChess960 }
 }

@@ -1,135 +1,21 @@
-//! Tie-breaks: one file a criterion, and the chains in which the events apply them, as data.
+//! Tie-breaks: the criteria, and the chains in which the events apply them, as data.
 //!
 //! Engines with the same points are ordered by one criterion after the other, each among those that are still tied.
 //! Engines that the chain leaves tied start it again among themselves, since a mini-table of fewer engines may tell what
 //! the larger one did not. Engines that are then still tied stay tied: their order is never picked by name or by position.
 
-mod buchholz;
-mod crashes;
+mod criterion;
 mod cumulative_opponents;
-mod direct_encounter;
-mod double_wins;
 mod figure;
-mod games_black;
 #[cfg(test)]
 mod hand_computed;
-mod lost_length;
-mod rmobility;
-mod sonneborn_berger;
-mod wins;
-mod wins_black;
-mod won_length;
 
 use super::field::{EngineIx, Field};
 use super::progress::{Pair, pairs};
 use crate::model::game::points::HalfPoints;
+use criterion::BetterFigure;
+pub use criterion::Criterion;
 pub(crate) use figure::{Average, Figure};
-
-macro_rules! criteria {
-    ($($(#[$doc:meta])* $variant:ident $id:literal $title:literal $short:literal $better:ident;)*) => {
-        /// A criterion that orders engines on the same points.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Criterion {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl Criterion {
-            /// Every criterion; an event file may name any of them.
-            pub(crate) const ALL: &[Criterion] = &[$(Criterion::$variant,)*];
-
-            /// Its name for programs and in event files.
-            pub(crate) fn id(self) -> &'static str {
-                match self {
-                    $(Criterion::$variant => $id,)*
-                }
-            }
-
-            /// Its name in a sentence.
-            pub(crate) fn title(self) -> &'static str {
-                match self {
-                    $(Criterion::$variant => $title,)*
-                }
-            }
-
-            /// Its name over a column.
-            pub(crate) fn short(self) -> &'static str {
-                match self {
-                    $(Criterion::$variant => $short,)*
-                }
-            }
-
-            /// The better one of two figures.
-            #[must_use]
-            pub(crate) fn better(self) -> BetterFigure {
-                match self {
-                    $(Criterion::$variant => BetterFigure::$better,)*
-                }
-            }
-        }
-    };
-}
-
-// Each with its name for programs, in a sentence, and over a column.
-criteria! {
-    /// Points against all others that are tied.
-    DirectEncounter "direct-encounter" "direct encounter" "DE" More;
-    /// Sum of result × the opponent's final score.
-    SonnebornBerger "sonneborn-berger" "Sonneborn-Berger" "S-B" More;
-    /// Sum of r-mobility points.
-    RMobility "r-mobility" "r-mobility" "r-mob" More;
-    /// Game pairs won 2-0.
-    DoubleWins "double-wins" "double wins" "2-0" More;
-    /// Average number of moves in won games; fewer is better.
-    WonLength "won-length" "average moves in won games" "won in" Fewer;
-    /// Average number of moves in lost games; more is better.
-    LostLength "lost-length" "average moves in lost games" "lost in" More;
-    /// Won games.
-    Wins "wins" "wins" "Wins" More;
-    /// Won games with Black.
-    WinsBlack "wins-black" "wins with Black" "Wins B" More;
-    /// Games with Black.
-    GamesBlack "games-black" "games with Black" "Black" More;
-    /// Crashes; fewer is better.
-    Crashes "crashes" "crashes" "Crashes" Fewer;
-    /// The sum of the opponents' cumulative scores.
-    CumulativeOpponents "cumulative-opponents" "cumulative score of opponents" "Opp." More;
-    /// The sum of the opponents' final scores.
-    Buchholz "buchholz" "Buchholz" "Buch." More;
-}
-
-/// The better one of two figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BetterFigure {
-    /// The larger.
-    More,
-    /// The smaller.
-    Fewer,
-}
-
-impl Criterion {
-    /// The figure of an engine among those that are tied with it (`tied` holds the engine itself).
-    pub(crate) fn figure(
-        self,
-        context: &Context<'_>,
-        engine: EngineIx,
-        tied: &[EngineIx],
-    ) -> Figure {
-        match self {
-            Criterion::DirectEncounter => direct_encounter::figure(context, engine, tied),
-            Criterion::SonnebornBerger => sonneborn_berger::figure(context, engine),
-            Criterion::RMobility => rmobility::figure(context, engine),
-            Criterion::DoubleWins => double_wins::figure(context, engine),
-            Criterion::WonLength => won_length::figure(context, engine),
-            Criterion::LostLength => lost_length::figure(context, engine),
-            Criterion::Wins => wins::figure(context, engine),
-            Criterion::WinsBlack => wins_black::figure(context, engine),
-            Criterion::GamesBlack => games_black::figure(context, engine),
-            Criterion::Crashes => crashes::figure(context, engine),
-            Criterion::CumulativeOpponents => cumulative_opponents::figure(context, engine),
-            Criterion::Buchholz => buchholz::figure(context, engine),
-        }
-    }
-}
 
 /// The treatment of engines that a chain leaves tied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -447,24 +333,6 @@ mod tests {
         let games = "a-b 1, c-a 1!, b-c 1, c-b 0, a-c =, b-a 0";
         assert!(order(games, "a b", "s17").starts_with("b, a"));
         assert!(order(games, "a b", "frd").starts_with("a, b"));
-    }
-
-    #[test]
-    fn no_two_criteria_have_one_name() {
-        for name in [Criterion::id, Criterion::title, Criterion::short] {
-            let all: std::collections::BTreeSet<_> =
-                Criterion::ALL.iter().copied().map(name).collect();
-            assert_eq!(all.len(), Criterion::ALL.len());
-        }
-    }
-
-    #[test]
-    fn the_handbook_names_every_criterion() {
-        let page = include_str!("../../../docs/organiser.md");
-        for criterion in Criterion::ALL {
-            let name = format!("`{}`", criterion.id());
-            assert!(page.contains(&name), "docs/organiser.md does not name {name}");
-        }
     }
 
     #[test]

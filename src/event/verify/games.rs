@@ -81,7 +81,7 @@ impl RecordCheck<'_> {
     /// names a game; the game then has to end by that.
     pub(super) fn killed(&mut self, killed: &EngineKilled, open: &mut ToldGames) {
         let name = &killed.entry;
-        if !self.config.entries.iter().any(|entry| entry.name == *name) {
+        if self.config.entry(name).is_none() {
             self.wrong(format!("{name}, which had to be ended, is no engine of the event"));
         }
         // Before 0.2 no game was named.
@@ -90,7 +90,7 @@ impl RecordCheck<'_> {
             self.wrong(format!("{name} had to be ended in {id}, which is not under way"));
             return;
         };
-        if ![&told.started.white, &told.started.black].contains(&name) {
+        if !told.started.plays(name) {
             self.wrong(format!("{name} had to be ended in {id}, in which it does not play"));
         }
         told.killed = Some(name.clone());
@@ -164,9 +164,7 @@ impl RecordCheck<'_> {
     /// True if an engine is told these options: the event's come first, and then its own. Those of its configuration are in a file
     /// that may be another by now.
     fn are_options_of(&self, name: &str, told: &str) -> bool {
-        let Some(entry) = self.config.entries.iter().find(|entry| entry.name == name) else {
-            return true;
-        };
+        let Some(entry) = self.config.entry(name) else { return true };
         let set = options_line(&self.config.options);
         match &entry.trusted {
             Some(Trusted { listed: None, options, .. }) => {

@@ -21,8 +21,7 @@ impl RecordCheck<'_> {
     /// Checks that an entry was let in by its verdict.
     pub(super) fn receipt(&mut self, receipt: &GateReceipt) {
         let GateReceipt { entry, verdict, findings, .. } = receipt;
-        let mut entries = self.config.entries.iter();
-        let is_trusted = entries.any(|known| known.name == *entry && known.trusted.is_some());
+        let is_trusted = self.config.entry(entry).is_some_and(|known| known.trusted.is_some());
         let admits = [Verdict::Accepted, Verdict::Undecided].map(Verdict::word);
         let may_play = is_trusted && verdict == TRUSTED || admits.contains(&verdict.as_str());
         if !may_play {

@@ -16,7 +16,7 @@ use shakmaty::Chess;
 use super::conduct::tables;
 use super::config::EventConfig;
 use super::journal::record::{GameStarted, Interrupted, JournalHeader, JournalPly, JournalRecord};
-use super::journal::{self, JournalError};
+use super::journal::{self, JournalError, RecordPlace};
 use super::journal_games;
 use super::ledger::{Ledger, StageState};
 use super::stage::Stage;
@@ -84,7 +84,7 @@ pub(crate) fn verify(config: &EventConfig) -> Result<Verified, JournalError> {
     let at_hand = TablesAtHand { config, opened: OnceCell::new() };
     let mut is_same_file = true;
     let lines_of_0_1 = journal::lines_of_0_1(&config.journal);
-    let torn = journal::read(&config.journal, &mut |line, mut record| {
+    let torn = journal::read(&config.journal, &mut |RecordPlace { line, .. }, mut record| {
         found.records += 1;
         found.moves += usize::from(matches!(record, JournalRecord::Ply(_)));
         found.games += usize::from(matches!(record, JournalRecord::GameFinished(_)));

@@ -6,9 +6,8 @@ use super::RecordCheck;
 use crate::event::conduct::books::{self, StageBook};
 use crate::event::format::Due;
 use crate::event::journal::record::{FrozenBook, GameStarted, StageStarted};
-use crate::event::recorder::uci;
 use crate::event::stage::Stage;
-use crate::model::game::opening::{Opening, OpeningNames};
+use crate::model::game::opening::OpeningNames;
 
 /// What is kept of openings from one record to the next.
 #[derive(Default)]
@@ -35,12 +34,6 @@ struct DueOpening {
     words: String,
     /// Its names; none where the book that has them is not there.
     names: Option<Option<OpeningNames>>,
-}
-
-/// An opening as a [`FrozenBook`] has it.
-fn words(opening: &Opening) -> String {
-    let moves = uci(opening.moves(), opening.castling());
-    FrozenBook::opening(opening.fen().as_deref(), &moves)
 }
 
 impl RecordCheck<'_> {
@@ -77,7 +70,8 @@ impl RecordCheck<'_> {
     /// Checks that a game has the opening that was drawn for it, and the same as its reverse.
     pub(super) fn opening(&mut self, started: &GameStarted, due: Option<Due>) {
         let Some(pairing) = due else { return };
-        let (id, opening) = (&started.id, &started.frozen_opening());
+        let id = &started.id;
+        let opening = &FrozenBook::opening(started.start.as_deref(), &started.opening);
         match self.due_opening(started, &pairing) {
             Some(due) if due.words != *opening => {
                 self.wrong(format!("{id} has not the opening that was drawn for it"));
@@ -111,15 +105,12 @@ impl RecordCheck<'_> {
         };
         let frozen = state.started.book.as_ref()?;
         let seats = state.started.seats.len();
-        let in_book = self.openings.book(number, stage, frozen).map(|book| {
-            let openings = book.openings();
-            let index = stage.opening(seats, pairing, openings.len());
-            index.and_then(|index| openings.get(index)).cloned().unwrap_or_default()
-        });
+        let in_book = self.openings.book(number, stage, frozen);
+        let in_book = in_book.map(|book| book.opening(stage, seats, pairing));
         let names = in_book.as_ref().map(|opening| opening.names().cloned());
         let words = match frozen.openings.get(index.0) {
             Some(words) => words.clone(),
-            None => words(&in_book?),
+            None => books::frozen(&in_book?),
         };
         Some(DueOpening { words, names })
     }

@@ -166,9 +166,8 @@ impl RecordCheck<'_> {
     /// Checks that a stage's games were all played and its order follows from them.
     pub(super) fn stage(&mut self, outcome: &StageFinished) {
         let Some((stage, state)) = self.stage_at(outcome.stage) else { return };
-        let mut open = self.ledger.open.values().filter(|game| game.started.stage == outcome.stage);
-        if let Some(game) = open.next() {
-            self.wrong(format!("{} was under way when {} ended", game.started.id, stage.name));
+        if let Some(game) = self.ledger.open_in(outcome.stage).next() {
+            self.wrong(format!("{} was under way when {} ended", game.id, stage.name));
         }
         let standings = stage.standings_of(state);
         let seats = &state.started.seats;

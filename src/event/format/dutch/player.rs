@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use shakmaty::Color;
 
 use super::super::super::schedule::Seat;
-use super::super::matching::is_perfect;
+use super::super::heaviest::is_perfect;
 use crate::model::game::points::HalfPoints;
 
 /// The data of an engine that pairing depends on.
@@ -89,17 +89,12 @@ pub(super) fn may_meet(a: &DutchPlayer, b: &DutchPlayer, constraints: PairingCon
 pub(super) fn can_be_paired(players: &[&DutchPlayer], constraints: PairingConstraints) -> bool {
     let bye = players.len();
     let is_odd = !bye.is_multiple_of(2);
-    let fits = |a: usize, b: usize| {
-        a != b
-            && match (players.get(a), players.get(b)) {
-                (Some(a), Some(b)) => may_meet(a, b, constraints),
-                (Some(one), None) | (None, Some(one)) => {
-                    !one.had_bye || constraints == PairingConstraints::Nothing
-                }
-                (None, None) => false,
-            }
+    let fits = |a: usize, b: usize| match (players.get(a), players.get(b)) {
+        (Some(a), Some(b)) => may_meet(a, b, constraints),
+        (Some(one), None) | (None, Some(one)) => {
+            !one.had_bye || constraints == PairingConstraints::Nothing
+        }
+        (None, None) => false,
     };
-    let all = 0..bye + usize::from(is_odd);
-    let others = |a: usize| all.clone().filter(|b| fits(a, *b)).collect();
-    is_perfect(&all.clone().map(others).collect::<Vec<_>>())
+    is_perfect(bye + usize::from(is_odd), fits)
 }
