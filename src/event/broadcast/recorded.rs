@@ -541,7 +541,7 @@ mod tests {
         let engine = |name: &str| format!("[[engine]]\nname = {name:?}\ncmd = \"x\"\n");
         let stage = |name: &str, pairs| {
             format!(
-                "[[stage]]\nname = {name:?}\nformat = {{ pairs = {pairs} }}\nbook-policy = \"none\"\n"
+                "[[stage]]\nname = {name:?}\nformat = {{ pairs = {pairs} }}\ntie-breaks = \"4k\"\nbook-policy = \"none\"\n"
             )
         };
         let text = format!(
