@@ -75,7 +75,7 @@ pub(crate) struct NewArgs {
     /// The event of the rules that it is like
     #[arg(long, value_name = "EVENT", default_value = "4k")]
     pub(crate) like: EventTemplate,
-    /// A file of openings (.pgn, .epd, .bin, .txt) for the stages; given several times, one for each stage in their order,
+    /// A file of openings (.pgn, .bin, .txt; .epd for Chess960) for the stages; given several times, one for each stage in their order,
     /// the last one also for those behind it. Without it the file names books that are yours to make
     #[arg(long, value_name = "FILE")]
     pub(crate) book: Vec<PathBuf>,

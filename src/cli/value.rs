@@ -51,6 +51,9 @@ pub(crate) fn elo(text: &str) -> Result<f64, String> {
 pub(crate) fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("write the reason in some words: the journal keeps it".to_owned()),
+        text if text.chars().any(char::is_control) => {
+            Err("write the reason in one line, without control characters".to_owned())
+        }
         reason => Ok(reason.to_owned()),
     }
 }
@@ -71,6 +74,7 @@ mod tests {
     #[test]
     fn a_wrong_value_is_answered_by_a_right_one() {
         assert_eq!(reason(" a coin "), Ok("a coin".to_owned()));
+        assert!(reason("tired\nover: B wins").is_err_and(|error| error.contains("one line")));
         assert!(reason(" ").unwrap_err().contains("some words"));
         assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
         for text in ["abc", "90", "", "-1s"] {

@@ -28,7 +28,7 @@ use crate::model::in_order::InOrder;
 use crate::model::text::shown;
 use crate::model::words::counted;
 use crate::runner::Match;
-use crate::runner::events::{Event, Finished};
+use crate::runner::events::{Event, Finished, not_offered};
 use crate::runner::live::{LiveFile, Names};
 use crate::runner::schedule::ScheduledGame;
 use crate::runner::score::{MatchScore, MatchTally};
@@ -205,6 +205,11 @@ impl MatchOutputs {
                 super::note(&format!(
                     "{name} said {said:?} without being asked; it was passed over"
                 ));
+            }
+            Event::OptionsNotOffered { engine, options } => {
+                self.live.clear();
+                let name = safe(&game.engines[engine].name);
+                super::note(&format!("{name} {}", safe(&not_offered(&options))));
             }
             Event::HostChanged { engine, replaced } => {
                 self.live.clear();

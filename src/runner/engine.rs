@@ -26,6 +26,8 @@ pub(crate) struct Engine {
     pub(crate) subset: UciSubset,
     /// Starts in a row that failed.
     pub(super) failures: AtomicU32,
+    /// True if it was seen to lack an option that it was to be told.
+    pub(super) lacks_options: AtomicBool,
     /// Programs of the host that had been replaced when it last started well.
     replaced: AtomicUsize,
     /// True if it was seen to run more than one thread.
@@ -55,6 +57,7 @@ impl Engine {
             margin: None,
             subset,
             failures: AtomicU32::new(0),
+            lacks_options: AtomicBool::new(false),
             replaced: AtomicUsize::new(0),
             wide: AtomicBool::new(wide),
         }

@@ -16,12 +16,22 @@ use crate::model::game::score::Score;
 use crate::model::rule::RuleId;
 use crate::model::text::escape;
 use crate::model::units::whole_micros;
+use crate::model::words::all;
 
 /// The version of the stream's form; it changes when a reader of an older one would read wrongly.
 pub(crate) const VERSION: u32 = 2;
 
 /// The longest part of an expected line that is told, in characters; the journal of an event keeps as much.
 const LONGEST_PV: usize = 400;
+
+/// The words for options that an engine does not offer, behind its name.
+pub(crate) fn not_offered(options: &[String]) -> String {
+    format!(
+        "does not offer {}, so it was not told {}; see the options that it names to `uci`",
+        all(options),
+        if options.len() == 1 { "that" } else { "them" }
+    )
+}
 
 /// An event of a match.
 #[derive(Debug, Serialize)]
@@ -45,6 +55,13 @@ pub(crate) enum Event {
         /// From start to `readyok`, in microseconds.
         #[serde(serialize_with = "micros")]
         took: Duration,
+    },
+    /// An engine was to be told options that it does not offer, and was not told them.
+    OptionsNotOffered {
+        /// Its place in the list.
+        engine: usize,
+        /// Their names, as they were asked for.
+        options: Vec<String>,
     },
     /// Allowed programs or libraries of this host are others since an engine was last started: it starts by the new ones.
     HostChanged {

@@ -64,6 +64,8 @@ pub(super) struct EngineSeat<'a> {
     pub(super) remains: Option<LostEngine>,
     /// The programs of the host that were replaced before the last start, or before it failed; taken by whoever tells of it.
     pub(super) replaced: Vec<String>,
+    /// The options to set that it was first seen not to offer; taken by whoever tells of them.
+    pub(super) not_offered: Vec<String>,
     /// The records of its processes that were killed, or ended by themselves, where what they leave is looked at; taken by whoever
     /// tells of them.
     pub(super) killed: Vec<LeftByProcess>,
@@ -111,6 +113,7 @@ impl<'a> EngineSeat<'a> {
             started_in: None,
             remains: None,
             replaced: Vec::new(),
+            not_offered: Vec::new(),
             killed: Vec::new(),
             breaches: Vec::new(),
             games: GamesOfProcess::default(),
@@ -198,14 +201,18 @@ impl<'a> EngineSeat<'a> {
             live.switch = CastlingSwitch::of(announced.iter().map(|option| option.name.as_str()));
         }
         let mut text = String::new();
+        let mut not_offered = Vec::new();
         for (name, value) in &self.engine.options {
             // As it announced it: some engines compare letter by letter.
             let mut names = announced.iter().map(|option| option.name.as_str());
             match names.find(|own| own.eq_ignore_ascii_case(name)) {
                 Some(own) if value.is_empty() => text += &format!("setoption name {own}\n"),
                 Some(own) => text += &format!("setoption name {own} value {value}\n"),
-                None => {}
+                None => not_offered.push(name.clone()),
             }
+        }
+        if !not_offered.is_empty() && !self.engine.lacks_options.swap(true, Ordering::Relaxed) {
+            self.not_offered = not_offered;
         }
         // Rule 0.1. Options that an entry's own file sets do not count; whoever sets one for a trusted engine means it.
         for option in announced

@@ -286,6 +286,9 @@ impl PartialEngine {
                     .into(),
             );
         }
+        if self.options.iter().any(|(name, value)| !is_one_line(name, value)) {
+            return Err(NOT_ONE_LINE.into());
+        }
         let named = match &source {
             EngineSource::Program(program) => {
                 program.command.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -307,6 +310,15 @@ impl PartialEngine {
             memory: self.memory,
         })
     }
+}
+
+/// The fault of an option that would be more than one line of UCI.
+pub(crate) const NOT_ONE_LINE: &str =
+    "an option and its value are one line of UCI: write them without control characters";
+
+/// True if an option and its value are one line.
+pub(crate) fn is_one_line(name: &str, value: &str) -> bool {
+    !name.chars().chain(value.chars()).any(char::is_control)
 }
 
 /// A command with a slash is a path from the engine's own directory, as cutechess has it, where it is there, else from

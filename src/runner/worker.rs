@@ -240,6 +240,10 @@ impl<'a> Worker<'a> {
         if !replaced.is_empty() {
             self.tell(Event::HostChanged { engine, replaced });
         }
+        let options = std::mem::take(&mut seat.not_offered);
+        if !options.is_empty() {
+            self.tell(Event::OptionsNotOffered { engine, options });
+        }
     }
 
     /// The deeds of a killed process are evidence as well.

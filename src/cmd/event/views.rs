@@ -201,7 +201,12 @@ fn write_status(
         writeln!(out, "updated before {stage}: {} is {sum} now", update.entry)?;
     }
     for withdrawn in &ledger.withdrawn {
-        writeln!(out, "{}: {}", config.stage_name(withdrawn.stage), withdrawn.in_words())?;
+        writeln!(
+            out,
+            "{}: {}",
+            config.stage_name(withdrawn.stage),
+            text::clean(&withdrawn.in_words())
+        )?;
     }
     if ledger.interruptions > 0 {
         writeln!(out, "interruptions decided: {}", ledger.interruptions)?;

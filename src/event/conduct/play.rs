@@ -22,7 +22,7 @@ use crate::model::game::record::Resume;
 use crate::model::game::result::GameResult;
 use crate::model::units::whole_micros;
 use crate::model::words::counted;
-use crate::runner::events::{Event, Finished, MovePlayed};
+use crate::runner::events::{Event, Finished, MovePlayed, not_offered};
 use crate::runner::{
     self, Affinity, Engine, EngineBounds, Match, MatchGames, Missing, Restart, WantedGame, schedule,
 };
@@ -255,6 +255,9 @@ impl Conductor<'_> {
                     hearing.names[*engine]
                 );
                 self.note(text, None)
+            }
+            Event::OptionsNotOffered { engine, options } => {
+                self.note(format!("{} {}", hearing.names[*engine], not_offered(options)), None)
             }
             Event::HostChanged { engine, replaced } => {
                 let name = &hearing.names[*engine];

@@ -37,6 +37,7 @@ use crate::model::source_place::{TextMistake, parsed, read_from_tables};
 use crate::model::text::{sha256, shown};
 use crate::model::units::{Bytes, from_words};
 use crate::model::words::all;
+use crate::runner::spec;
 pub(crate) use counted::{CountedStage, counted_stages};
 use engines_file::EventMistake;
 use names::slug;
@@ -240,6 +241,9 @@ impl RawEngine {
                     ));
                 }
             };
+            if !spec::is_one_line(&name, &told) {
+                return Err((value.span(), spec::NOT_ONE_LINE.into()));
+            }
             options.push((name, told));
         }
         let RawEngine { name, cmd: path, args: arguments, dir, init, seed, rating, .. } = self;

@@ -30,6 +30,8 @@ pub(super) struct Facts {
     pub(super) only_at_end: bool,
     /// The rule's `go` brought a `bestmove`, legal or not.
     pub(super) plays: bool,
+    /// The longest time of a search.
+    pub(super) slowest: Duration,
     /// The engine printed a pv.
     pub(super) pv: bool,
     /// The run came to its `quit`.
@@ -69,6 +71,8 @@ pub(super) fn run(bench: &Bench<'_>, clock: Go) -> Result<MainRun, SandboxError>
         facts.start = began.elapsed();
     }
     let over = quit(ready.and_then(|ready| talk(bench, ready, clock, &mut facts)));
+    let searches = over.asks().iter().filter(|ask| ask.is_search());
+    facts.slowest = searches.map(|ask| ask.took).max().unwrap_or_default();
     facts.pv = over.shows_pv();
     facts.asked_to_quit = over.ended_by() == EndHow::Quit;
     facts.only_at_end = is_only_at_end(&over);

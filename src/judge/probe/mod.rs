@@ -57,6 +57,9 @@ pub(crate) const MINUTE_CLOCK: Go = Go::Clock(Clocks::even(60_000, 3000));
 pub(crate) const EVENT_CLOCK: Go =
     Go::Clock(Clocks { black: Duration::from_millis(1_783_519), ..Clocks::even(1_800_000, 3000) });
 
+/// An engine that answers each question of the measured run in less is asked all positions in one process.
+const AT_ONCE: Duration = Duration::from_millis(150);
+
 /// The plan of a check's probes.
 #[derive(Clone, Debug)]
 pub struct ProbePlan {
@@ -478,8 +481,10 @@ fn tasks(bench: &Bench<'_>, facts: main_run::Facts, form: Option<Go>, late: bool
         if !late {
             tasks.push(Box::new(move |bench| long_game::run(bench, go, advice)));
         }
-        // Each share is a start, and so is a process for the long game alone.
-        let shares = if late { 1 } else { plan.jobs.clamp(1, 4) };
+        // Each share is a start, and so is a process for the long game alone. Where there is time, one process answers as often as the longest
+        // game asks; of a slow engine several answer more than one in the same time.
+        let one = late || !plan.quick && facts.slowest < AT_ONCE;
+        let shares = if one { 1 } else { plan.jobs.clamp(1, 4) };
         for share in (0..shares).map(|number| PositionShare { number, of: shares }) {
             tasks.push(Box::new(move |bench| {
                 let probe = |bench: &Bench<'_>, go| {

@@ -288,6 +288,8 @@ fn an_engine_is_sent_only_what_it_may_be_sent() {
     let more = ["--openings", book.to_str().unwrap(), "--games", "1"];
     let played = table.play(&engines, &more);
     assert_eq!(played.games().len(), 1, "{}", played.err);
+    let told = "A does not offer Nonsense, so it was not told that";
+    assert_eq!(played.err.matches(told).count(), 1, "{}", played.err);
     let log = fs::read_to_string(&log).unwrap();
     let mut lines = log.lines();
     let start: Vec<&str> = lines.by_ref().take(5).collect();
@@ -310,6 +312,7 @@ fn what_cannot_be_played_is_refused_before_the_first_game() {
     for (engines, more, part) in [
         (vec![rule.clone(), b.clone()], vec!["--openings", book], "may be told moves only"),
         (vec![rule, b.clone()], vec!["--tc", "nodes=5"], "rule 7.9"),
+        (vec![format!("{a} options.Hash='16\nquit'"), b.clone()], vec![], "are one line of UCI"),
         (vec![a.clone()], vec![], "needs two engines"),
         (vec![a.clone(), a.clone()], vec![], "two engines are called \"A\""),
         (vec![a.clone(), b.clone()], vec!["--tc", "fast"], "\"fast\" is not understood"),
