@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::model::evidence::{Evidence, ExecOutcome, Purpose, Question, Run, Shell};
+use crate::model::evidence::{EndHow, Evidence, ExecOutcome, Purpose, Question, Run, Shell};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
@@ -64,7 +64,7 @@ fn lazy(mut finding: Finding, run: &Run) -> Finding {
     finding.with("lazy_maps", &run.lazy_maps)
 }
 
-/// The finding on a start in time; trouble elsewhere is advice.
+/// The finding on a start in time; trouble elsewhere is advice, unless it ends by itself at some starts and at others not.
 fn up(evidence: &Evidence, run: &Run, uciok: Duration, readyok: Duration) -> Finding {
     let base = format!(
         "uciok after {}, readyok after {} (limit {})",
@@ -73,8 +73,13 @@ fn up(evidence: &Evidence, run: &Run, uciok: Duration, readyok: Duration) -> Fin
         wording::secs(evidence.limits.startup)
     );
     let remarks = remarks(evidence, run);
+    let ends_by_chance = failed_later(evidence, run)
+        .any(|run| run.ending.how == EndHow::ByItself && run.refusals.is_empty());
     let mut finding = match remarks.first() {
         None => Finding::pass(RULE, base),
+        Some((first, help)) if ends_by_chance => {
+            Finding::undecided(RULE, format!("{base}; {first}")).help(help)
+        }
         Some((first, help)) => Finding::advice(RULE, format!("{base}; {first}")).help(help),
     };
     finding.details.extend(remarks.into_iter().skip(1).map(|(what, _)| what));
@@ -112,24 +117,26 @@ fn remarks(evidence: &Evidence, run: &Run) -> Vec<(String, String)> {
     if let Some(refusal) = excuse::refused(&run.refusals, &evidence.host) {
         remarks.push((format!("{}, and it did without", refusal.why), refusal.help));
     }
-    let again: Vec<&Run> = runs::gate_runs(evidence)
-        .filter(|other| {
-            !std::ptr::eq(*other, run) && !runs::is_up(other) && !failed_at_option(other)
-        })
-        .collect();
+    let again: Vec<&Run> = failed_later(evidence, run).collect();
     if let Some(other) = again.first() {
-        remarks.push((
-            format!(
-                "{} of its later starts did not come up ({}: {})",
-                again.len(),
-                runs::purpose(other),
-                runs::how_it_ended(other).unwrap_or_else(|| "no answer".to_owned())
-            ),
-            "start it several times at once: does it depend on a fixed path such as /tmp/a.out?"
-                .to_owned(),
-        ));
+        let remark = format!(
+            "{} of its later starts did not come up ({}: {})",
+            again.len(),
+            runs::purpose(other),
+            runs::how_it_ended(other).unwrap_or_else(|| "no answer".to_owned())
+        );
+        let help = "start it fifty times, and several at once: find what differs between a start that fails and one that does not, such as a \
+                    fixed path or a time that it waits for";
+        remarks.insert(0, (remark, help.to_owned()));
     }
     remarks
+}
+
+/// The starts of the runs that count, after the measured one, that did not come up.
+fn failed_later<'a>(evidence: &'a Evidence, run: &'a Run) -> impl Iterator<Item = &'a Run> {
+    runs::gate_runs(evidence).filter(move |other| {
+        !std::ptr::eq(*other, run) && !runs::is_up(other) && !failed_at_option(other)
+    })
 }
 
 /// True if it answered `uci` and failed at the `isready` after an option: that is no matter of its start.
@@ -550,16 +557,19 @@ mod tests {
     }
 
     #[test]
-    fn one_that_dies_of_an_option_is_told_of_no_start() {
-        let summary = |set: Option<&str>| {
+    fn a_later_start_that_ends_leaves_it_open_but_for_one_that_dies_of_an_option() {
+        let judged = |set: Option<&str>| {
             let mut run = testing::run(Purpose::Idle);
             run.readyok = None;
             run.asks.truncate(2);
             run.asks[1].answer = Answer::Ended(Some(ExitHow::Status(1)));
             run.asks[1].set = set.map(str::to_owned);
+            run.ending.how = EndHow::ByItself;
             let evidence = testing::evidence_of([testing::run(Purpose::Main), run]);
-            judge(&evidence, &TestList).summary
+            judge(&evidence, &TestList)
         };
+        let summary = |set| judged(set).summary;
+        assert_eq!(judged(None).status, Status::Undecided);
         assert!(summary(None).contains("later starts"), "{}", summary(None));
         let of_option = summary(Some("setoption name Ponder value false"));
         assert!(!of_option.contains("later starts"), "{of_option}");

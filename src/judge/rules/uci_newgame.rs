@@ -36,7 +36,7 @@ fn judge(evidence: &Evidence) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::support::testing;
+    use crate::judge::support::{came_again, testing};
     use crate::model::evidence::{Answer, ExitHow, Purpose};
     use crate::model::verdict::Status;
 
@@ -71,6 +71,22 @@ mod tests {
         let run = testing::run(Purpose::Clock).asked(Question::NewGame, dies());
         let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
         assert_eq!(finding.status, Status::Fail);
+    }
+
+    #[test]
+    fn no_load_excuses_an_end_that_comes_at_once_in_each_process() {
+        let dies = |purpose, took| {
+            let end = Answer::Ended(Some(ExitHow::Status(7)));
+            let mut run = testing::run(purpose).asked(Question::NewGame, end);
+            run.asks.last_mut().unwrap().took = testing::ms(took);
+            run
+        };
+        let noted = |second: u64| {
+            let runs = [dies(Purpose::Main, 2), dies(Purpose::SmallClock, second)];
+            came_again::is_noted(&judge(&testing::evidence_of(runs)))
+        };
+        assert!(noted(2) && !noted(3000));
+        assert!(!came_again::is_noted(&judge(&testing::evidence_of([dies(Purpose::Main, 2)]))));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::judge::support::runs::{self, SearchInRun};
-use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, LEAST_LEFT, Purpose, Run};
+use crate::model::evidence::{Answer, Ask, Evidence, ExitHow, LEAST_LEFT, Purpose, Question, Run};
 use crate::model::verdict::{Finding, Status};
 
 /// The key of a finding's evidence that says so.
@@ -54,6 +54,20 @@ fn came_in_order(evidence: &Evidence, search: &SearchInRun<'_>) -> bool {
     let mut before = evidence.of(Purpose::SmallClock).flat_map(runs::searches).filter(same);
     let came_before = before.next().is_some_and(is_proof) && before.all(is_proof);
     came_before && has_plenty(search) && is_proof(*search)
+}
+
+/// True if each process that did not answer this question ended at once, by a fault of its own, and two did at least.
+pub(crate) fn ended_each_time(evidence: &Evidence, question: &Question) -> bool {
+    let bad = |run| {
+        let ask = runs::first_trouble(run).and_then(|at| run.asks.get(at))?;
+        (ask.question == *question).then_some((run, ask))
+    };
+    let ended = |(run, ask): (&Run, &Ask)| {
+        matches!(ask.answer, Answer::Ended(_))
+            && (is_no_matter_of_time(run, ask) || exits_at_once(run, ask))
+    };
+    let all: Vec<bool> = evidence.runs.iter().filter_map(bad).map(ended).collect();
+    all.len() >= 2 && all.iter().all(|ended| *ended)
 }
 
 fn is_of_the_event(search: &SearchInRun<'_>) -> bool {
@@ -117,7 +131,7 @@ fn is_no_matter_of_time(run: &Run, ask: &Ask) -> bool {
 mod tests {
     use super::*;
     use crate::judge::support::testing::{self, LISTED, illegal, ms};
-    use crate::model::evidence::{FatalSignal, GoQuestion, Question};
+    use crate::model::evidence::{FatalSignal, GoQuestion};
 
     fn go(left: u64) -> GoQuestion {
         GoQuestion { left: Some(ms(left)), ..testing::go("listed", LISTED, 1) }

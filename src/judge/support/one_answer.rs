@@ -1,7 +1,7 @@
 //! The judging of questions that have one right answer (`isready`, `ucinewgame`): all asked, all answered.
 
 use crate::judge::support::runs::AskInRun;
-use crate::judge::support::{excuse, runs, wording};
+use crate::judge::support::{came_again, excuse, runs, wording};
 use crate::model::evidence::{
     Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Question, Run,
 };
@@ -80,6 +80,7 @@ pub(crate) fn judge(
     .with("ask", ask)
     .with("commands", runs::commands_upto(run, *index))
     .help(next_step(ask, exchange.help));
+    let finding = came_again::noted(finding, came_again::ended_each_time(evidence, question));
     excuse::excused(finding, excuse::refusal(run, &evidence.host))
 }
 

@@ -70,6 +70,8 @@ struct Case {
     first_clock: Clocks,
     /// True if the engine ended, or did not answer.
     broke_off: bool,
+    /// True if it did not come up, which no clock is the reason for.
+    did_not_start: bool,
 }
 
 /// The end of a conversation that leads to the last question.
@@ -113,7 +115,17 @@ impl Case {
             }
         }
         let broke_off = matches!(fault, GameFault::Gone | GameFault::Silent { .. });
-        Some(Case { before, last, clocks: game.clocks, seen_on_the_events, first_clock, broke_off })
+        let did_not_start = matches!(fault, GameFault::NoStart(_));
+        let clocks = game.clocks;
+        Some(Case {
+            before,
+            last,
+            clocks,
+            seen_on_the_events,
+            first_clock,
+            broke_off,
+            did_not_start,
+        })
     }
 
     /// A clock of the event, as uneven as the game's were.
@@ -176,6 +188,7 @@ impl Case {
                 break;
             }
         }
+        again.by_chance = self.did_not_start && again.held.is_some();
         if self.broke_off && again.held.is_some() {
             self.ask_on_its_clocks(entry, limits, until, &mut again, records)?;
         }
