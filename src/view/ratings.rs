@@ -164,19 +164,7 @@ fn unit(duel: &Duel) -> &'static str {
 }
 
 /// The document of `gate4k ratings --format json`. Infinite figures are null.
-///
-/// # Errors
-/// None that can be met: all that a list holds has a JSON form.
-pub(crate) fn json(
-    list: &List,
-    duel: Option<&Duel>,
-    test: Option<&Sprt>,
-) -> serde_json::Result<String> {
-    super::json::pretty(&document(list, duel, test))
-}
-
-/// The document as a value.
-pub(super) fn document(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> Value {
+pub(crate) fn document(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> Value {
     let rated: Vec<Value> = list
         .rated
         .iter()
@@ -282,8 +270,7 @@ mod tests {
     #[test]
     fn the_document_is_the_one_promised() {
         let (list, duel) = list();
-        let text = json(&list, Some(&duel), Some(&TEST)).unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap();
+        let document = document(&list, Some(&duel), Some(&TEST));
         assert_eq!(document["schema"], RATINGS_SCHEMA);
         assert_eq!(document["engines"][0]["engine"], "a");
         assert_eq!(document["match"]["pairs"], json!([0, 0, 0, 0, 1, 0]));

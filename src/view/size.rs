@@ -3,13 +3,11 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
 
 use super::layout::PageLayout;
 use super::text::{clean, fit, put};
 use crate::model::size_figures::{EntrySize, SizeFigures};
 use crate::model::text::shown;
-use crate::model::units::Bytes;
 use crate::model::verdict::Verdict;
 
 /// Cells of the bar, where there is room for them.
@@ -178,25 +176,11 @@ pub(crate) fn human(entry: &EntrySize, layout: PageLayout) -> String {
     page
 }
 
-/// The figures in the JSON of `gate4k check`.
-#[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    file: Bytes,
-    payload: Bytes,
-    total: Bytes,
-    limit: Bytes,
-}
-
-impl From<&SizeFigures> for Figures {
-    fn from(size: &SizeFigures) -> Figures {
-        Figures { file: size.file, payload: size.payload, total: size.total, limit: size.limit }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::rule::RuleId;
+    use crate::model::units::Bytes;
     use crate::model::verdict::Finding;
 
     fn size(file: u64, stub: Option<u64>, payload: u64) -> SizeFigures {

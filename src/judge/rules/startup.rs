@@ -10,12 +10,12 @@ use serde_json::json;
 use crate::model::evidence::{Evidence, ExecOutcome, Purpose, Question, Run, Shell};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
+use crate::model::text::in_millis;
 use crate::model::verdict::Finding;
 use crate::model::words;
 
 const RULE: RuleId = RuleId::Startup;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
@@ -40,15 +40,11 @@ fn judge(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
         _ => down(evidence, run, policy),
     };
     let finding = finding
-        .with("uciok_ms", run.uciok.map(in_ms))
-        .with("readyok_ms", run.readyok.map(in_ms))
-        .with("limit_ms", in_ms(limit))
+        .with("uciok_ms", run.uciok.map(in_millis))
+        .with("readyok_ms", run.readyok.map(in_millis))
+        .with("limit_ms", in_millis(limit))
         .with("programs", programs(run));
     lazy(finding, run)
-}
-
-fn in_ms(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// Says where the run was helped by `--lazy-memory`, and what was asked for.
@@ -164,7 +160,7 @@ fn down(evidence: &Evidence, run: &Run, policy: &dyn Allowed) -> Finding {
             format!("under a neutral file name it did not start: {}", cause.what),
         )
         .details(cause.details)
-        .with("own_name_works", own.readyok.map(in_ms))
+        .with("own_name_works", own.readyok.map(in_millis))
         .help("let it start under any file name (see file-name)");
     }
     let finding = Finding::fail(RULE, format!("it did not start: {}", cause.what))
@@ -226,8 +222,8 @@ fn programs(run: &Run) -> serde_json::Value {
             let exec = run.execs.get(index)?;
             Some(json!({
                 "name": exec.name,
-                "at_ms": in_ms(exec.at),
-                "lasted_ms": lasted.map(in_ms),
+                "at_ms": in_millis(exec.at),
+                "lasted_ms": lasted.map(in_millis),
             }))
         })
         .collect()
