@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::judge::support::allowed::{Allowed, LibraryWord};
+use crate::judge::support::allowed::Allowed;
 use crate::judge::support::complaints::{self, Complainer};
 use crate::judge::support::excuse::{Excuse, gaps, refusal};
 use crate::judge::support::{older_tools, runs, wording};
@@ -74,7 +74,7 @@ fn older_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     // The loader opens the library before it complains; of other starts, files are not recorded.
     let opened = |open: &FileOpen| !open.own && base_name(&open.path) == name;
     let is_borne_out = run.purpose != Purpose::Main || run.opens.iter().any(opened);
-    let is_allowed = matches!(policy.library(name), LibraryWord::Allowed(_));
+    let is_allowed = policy.library_refused(name).is_none();
     (is_allowed && is_borne_out).then(|| Excuse::of_host(
         format!("it needs {version} of {name}, which is allowed and older on this host"),
         format!("judge it on a host whose {name} is as new as that of the event's machine, or link it on an older system"),
@@ -86,7 +86,7 @@ fn older_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
 fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     let (name, _) =
         complaints::missing_by_complainer(&run.stderr_tail).into_iter().find(|(name, by)| {
-            matches!(policy.library(name), LibraryWord::Allowed(_)) && is_borne_out(run, name, *by)
+            policy.library_refused(name).is_none() && is_borne_out(run, name, *by)
         })?;
     Some(Excuse::of_host(
         format!("it asked for {name}, which is allowed and which it did not find on this host"),
