@@ -12,9 +12,7 @@ use super::watched_game::{self, Lots};
 use super::{Bench, ProbeOutcome, clock};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{
-    Identified, PositionForm, Ready, RestWatch, Search, Session, Step,
-};
+use crate::judge::probe::conversation::{Identified, Ready, RestWatch, Search, Session, Step};
 use crate::model::evidence::{Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -81,8 +79,8 @@ fn talk(bench: &Bench<'_>, mut session: Session<Ready>, go: Go, games: u32) -> S
     }
     if session.book().option.is_some() {
         // A book answers at the start of the game.
-        let shown = PositionForm::Moves(&Moves::start());
-        (session, _) = session.new_game()?.go(Search { name: "idle-book-off", shown, go })?;
+        (session, _) =
+            session.new_game()?.go(Search::after("idle-book-off", &Moves::start(), go))?;
     }
     Ok(session)
 }

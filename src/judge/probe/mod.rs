@@ -203,12 +203,6 @@ pub struct Gathered {
     pub(crate) early: Option<EarlyProcess>,
 }
 
-impl Gathered {
-    fn of(runs: Vec<Run>, capabilities: Capabilities) -> Gathered {
-        Gathered { runs, capabilities, early: None }
-    }
-}
-
 /// Runs all probes.
 ///
 /// # Errors
@@ -235,7 +229,9 @@ pub fn gather(
     if !main.facts.started {
         let (works, failed) = another_shell(&bench, main, &mut shown)?;
         others.extend(failed);
-        let Some(shell) = works else { return Ok(Gathered::of(others, shown)) };
+        let Some(shell) = works else {
+            return Ok(Gathered { runs: others, capabilities: shown, early: None });
+        };
         bench.shell = shell;
         progress("start, handshake, first moves, by the other shell");
         main = main_run::run(&bench, SMALL_CLOCK)?;

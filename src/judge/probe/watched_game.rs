@@ -12,7 +12,7 @@ use shakmaty::{ByColor, Chess, Color, Move, Position, Role};
 use super::games::OPENINGS;
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::conversation::{PositionForm, Ready, Search, Session, Step};
+use crate::judge::probe::conversation::{Ready, Search, Session, Step};
 
 /// The least moves of the entry: with the second it knows that a game goes on.
 const FEWEST: u32 = 2;
@@ -45,7 +45,7 @@ pub(super) fn play(
             break;
         }
         let name = format!("idle-game-ply-{}", game.plies().0);
-        let search = Search { name: &name, shown: PositionForm::Moves(&game), go: clocks.go() };
+        let search = Search::after(&name, &game, clocks.go());
         let best;
         (session, best) = session.go(search)?;
         let moved = Instant::now();

@@ -138,9 +138,6 @@ impl Session<Started> {
     }
 
     /// `uci`, until `uciok` or the limit of rule 7.4.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `uciok`.
     pub(crate) fn uci(mut self) -> Step<Identified> {
         let deadline = self.inner.started + self.inner.limits.startup;
         let line = UciCommand::Uci.to_string();
@@ -155,9 +152,6 @@ impl Session<Started> {
 
     /// As [`Session::uci`]; but where the engine sleeps in a read of its input for a while and has written nothing, that
     /// input is closed, since one that does not flush its output answers then. [`StartSilence::Deaf`] if that brought nothing.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `uciok` in time.
     pub(crate) fn uci_watched(
         mut self,
         asleep: Duration,
@@ -173,9 +167,6 @@ impl Session<Started> {
     }
 
     /// `uci` and the first `isready`.
-    ///
-    /// # Errors
-    /// The ended conversation, where one of them was not answered.
     pub(crate) fn shake_hands(self) -> Step<Ready> {
         self.uci()?.isready()
     }
@@ -184,9 +175,6 @@ impl Session<Started> {
 impl Session<Identified> {
     /// The first `isready`; with its answer the start is over. Each option of its configuration goes before one of its own, so
     /// that an option which it does not survive is told from the others.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `readyok`.
     pub(crate) fn isready(mut self) -> Step<Ready> {
         let deadline = self.inner.started + self.inner.limits.startup;
         let mut ready = None;
@@ -202,9 +190,6 @@ impl Session<Identified> {
     }
 
     /// As [`Session::isready`], watched as [`Session::uci_watched`] watches.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `readyok` in time.
     pub(crate) fn isready_watched(
         mut self,
         asleep: Duration,
@@ -230,9 +215,6 @@ impl Session<Identified> {
 
     /// The same as a match has it: whatever is set, `false` for each switch of a book or of pondering among it (rule 0.1), goes with one
     /// `isready`. From here on all lines of a question are one write, as there.
-    ///
-    /// # Errors
-    /// The ended conversation, where it was not answered.
     pub(crate) fn ready_for_a_match(mut self) -> Step<Ready> {
         let inner = &mut self.inner;
         let sets = [inner.sets(), inner.switches()].concat();
@@ -245,11 +227,7 @@ impl Session<Identified> {
         let lines: Vec<&str> = sets.iter().map(String::as_str).chain([&*isready]).collect();
         let deadline = inner.started + inner.limits.startup;
         match inner.ask(Question::IsReady, &lines, deadline, &Reply::ReadyOk) {
-            Ok(at) => {
-                inner.run.readyok = Some(inner.since_start(at));
-                inner.confined.start_is_over();
-                Ok(self.becomes())
-            }
+            Ok(at) => Ok(self.comes_up(Some(at))),
             Err(()) => Err(self.over()),
         }
     }
