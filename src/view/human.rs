@@ -13,7 +13,7 @@ use super::text::{clean, put};
 use super::weight::{FindingWeight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport};
 use crate::model::text::shown;
-use crate::model::verdict::{Finding, Status, Verdict, WAIVED};
+use crate::model::verdict::{Finding, Status, Verdict};
 use crate::model::words::counted;
 
 /// Columns of a finding before its summary: status, rule and section with two blanks around each.
@@ -187,7 +187,7 @@ fn finding(page: &mut String, found: &Finding, layout: PageLayout) {
     let evidence = match found.status {
         Status::Fail | Status::Undecided => true,
         // The line of a waiver is what its reader may want to change.
-        Status::Advice if found.evidence.contains_key(WAIVED) => true,
+        Status::Advice if found.is_waived() => true,
         Status::Pass | Status::Advice | Status::Skipped => layout.verbose,
     };
     if evidence {
@@ -254,6 +254,7 @@ mod tests {
     use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::{RULES, RuleId};
     use crate::model::verdict::LEFT_OUT;
+    use crate::model::verdict::WAIVED;
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
         let page = entry(report, PageLayout { verbose, ..PageLayout::of_width(width) });
