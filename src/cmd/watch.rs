@@ -41,9 +41,6 @@ impl Watched {
     /// Watches files and directories. A file is watched by way of its directory, since many editors put a
     /// new file in its place; what else changes there is no concern of ours, and neither are the files
     /// that we write ourselves (`ours`).
-    ///
-    /// # Errors
-    /// When there is nothing at a path, or the system watches no more.
     pub(super) fn new(paths: &[PathBuf], ours: &[&Path]) -> Result<Watched, WatchError> {
         let (send, events) = channel();
         let error = |path: &Path| {
