@@ -32,13 +32,11 @@ const ABOVE_TABLE: usize = 13;
 /// An event at a moment, and the room to show it in.
 #[derive(Clone, Copy)]
 pub(crate) struct Screen<'a> {
-    /// Its settings.
     pub(crate) config: &'a EventConfig,
     /// Its games and its state.
     pub(crate) broadcast: &'a Broadcast,
     /// The clocks that run.
     pub(crate) running: &'a [Running],
-    /// The moment.
     pub(crate) now: SystemTime,
     /// The state of the runner.
     pub(crate) runner: Runner,

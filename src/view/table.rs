@@ -1,6 +1,5 @@
 //! The table at the end of many entries: a line each, as narrow as its texts allow.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use super::human;
@@ -68,14 +67,11 @@ pub(crate) fn table(rows: &[TableRow], layout: PageLayout) -> String {
         return in_words(rows, width);
     }
     for row in rows {
-        let mut lead = String::new();
         let (word, style) = match row.verdict {
             Some(verdict) => (verdict.word(), human::verdict_style(verdict)),
             None => ("not judged", anstyle::Style::new().bold()),
         };
-        // Writing to a string cannot fail.
-        let _ = write!(
-            lead,
+        let lead = format!(
             "{style}{word:<10}{style:#}  {}  {:>bytes$}  {:>start$}  ",
             padded(&row.path, path),
             row.bytes,

@@ -14,9 +14,7 @@ use crate::view::text::columns;
 pub(crate) struct GameOnScreen<'a> {
     /// Its place and its terms.
     pub(crate) head: String,
-    /// The board.
     pub(crate) board: Board,
-    /// Its players.
     pub(crate) players: ByColor<PlayerOnScreen<'a>>,
     /// Its last moves, a line for those of both sides; see [`last_moves`].
     pub(crate) moves: Vec<String>,
@@ -26,7 +24,6 @@ pub(crate) struct GameOnScreen<'a> {
 
 /// A player at a moment.
 pub(crate) struct PlayerOnScreen<'a> {
-    /// Its name.
     pub(crate) name: &'a str,
     /// Its time; none where it plays without a clock.
     pub(crate) left: Option<Duration>,
@@ -134,7 +131,6 @@ fn mark(color: Color) -> char {
 pub(crate) struct MoveOnScreen {
     /// Its number, as people count.
     pub(crate) number: u32,
-    /// Its side.
     pub(crate) side: Color,
     /// As people write it.
     pub(crate) san: String,

@@ -25,7 +25,6 @@ const TOLD_AGAIN: usize = 12;
 /// The fifty-move rule, in plies.
 const FIFTY: u32 = 100;
 
-/// The page of a game.
 pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
     let title = format!("{} – {}", word(&game.started.white), word(&game.started.black));
     let path = path(game.key());
@@ -190,25 +189,20 @@ fn counters(site: &Site<'_>, game: &BroadcastGame, last: Option<&ShownMove<'_>>)
     let rules = game.plies.last().map_or(RuleDistances::OFF, |ply| ply.rules_in);
     let stage = site.config.stages.get(game.started.stage);
     let adjudicates_nothing = stage.is_none_or(|stage| !stage.terms.end_by_evaluation());
-    let named = [("the draw rule", rules.draw), ("the win rule", rules.win)];
+    let named = [("The draw rule", rules.draw), ("The win rule", rules.win)];
     let named = named.into_iter().filter_map(|(name, rule)| Some((name, rule.plies()?)));
     html! {
         ul.counters {
             li { "Fifty-move rule in " (counted(FIFTY.saturating_sub(quiet), "ply")) }
             @for (name, (plies, counts)) in named {
                 li {
-                    (capital(name)) " in " (plies) " plies"
+                    (name) " in " (plies) " plies"
                     @if !counts { ", not counting yet" }
                 }
             }
             @if adjudicates_nothing { li.soft { "No adjudication by evaluation in this event" } }
         }
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Both evaluations and the times, over the game.

@@ -42,7 +42,6 @@ pub(crate) fn html(standings: &Standings) -> String {
 
 /// A game of a crosstable as a link: its address, and the words that stand for it where only they are heard.
 pub(in crate::view) struct GameLink {
-    /// The address.
     pub(in crate::view) href: String,
     /// `1.2, A against B, 1-0`.
     pub(in crate::view) label: String,
