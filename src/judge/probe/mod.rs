@@ -36,7 +36,7 @@ use crate::model::evidence::{Ask, Capabilities, LeftOut, Limits, Purpose, Run, S
 use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 use main_run::MainRun;
-use watched_game::Lots;
+use watched_game::RandomChoices;
 
 /// Takes one line on what is being done now; called from any thread.
 pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
@@ -404,7 +404,7 @@ fn after_main(
     // It only waits for most of its time, so it is one more beside the others.
     let event = match (facts.plays, late) {
         // A start for each side would take too long.
-        (true, true) => Some(Lots::draw().colour()),
+        (true, true) => Some(RandomChoices::seeded().colour()),
         (true, false) if bench.plan.quick => Some(Color::White),
         _ => None,
     };
