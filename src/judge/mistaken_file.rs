@@ -96,7 +96,6 @@ pub(super) fn keep_only_the_mistake(
 }
 
 /// As [`hint`], of a file that nobody has judged; none where it may be an entry, or is no file that can be read.
-#[must_use]
 pub(crate) fn hint_of_file(path: &Path) -> Option<String> {
     let bytes = read::bytes(path, LOOKED_AT).ok()?;
     let mistaken = look(&bytes, path)?;

@@ -5,9 +5,9 @@ use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{excuse, host_lacks, runs, start_failure, wording};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::model::evidence::{Evidence, ExecOutcome, Purpose, Question, Run, Shell};
+use crate::model::evidence::{Evidence, Exec, ExecOutcome, Purpose, Question, Run, Shell};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
 use crate::model::text::in_millis;
@@ -178,55 +178,42 @@ fn down(evidence: &Evidence, run: &Run, policy: &dyn Allowed) -> Finding {
     )
 }
 
-/// The programs that ran longest before `readyok`, the longest first.
-fn longest(run: &Run) -> Vec<(usize, Option<Duration>)> {
+/// The programs that ran longest before `readyok`, the longest first, each with its number.
+fn longest(run: &Run) -> Vec<(usize, &Exec)> {
     let end = run.readyok.unwrap_or(Duration::MAX);
-    let mut ran: Vec<(usize, Option<Duration>)> = run
-        .execs
-        .iter()
-        .enumerate()
-        .filter(|(_, exec)| exec.outcome == ExecOutcome::Ran && exec.at <= end)
-        .map(|(index, exec)| (index, exec.lasted))
-        .collect();
+    let is_of_start = |exec: &Exec| exec.outcome == ExecOutcome::Ran && exec.at <= end;
+    let all = run.execs.iter().enumerate();
+    let mut ran: Vec<(usize, &Exec)> = all.filter(|(_, exec)| is_of_start(exec)).collect();
     // A program that still ran at the end (the engine itself, a waiting `sleep`) comes last: it cost no start.
-    ran.sort_by_key(|(index, lasted)| (lasted.is_none(), std::cmp::Reverse(*lasted), *index));
+    ran.sort_by_key(|(index, exec)| {
+        (exec.lasted.is_none(), std::cmp::Reverse(exec.lasted), *index)
+    });
     ran
 }
 
 /// The parts of the start's time, for people.
 fn where_time_went(run: &Run) -> Vec<String> {
-    longest(run)
-        .into_iter()
-        .take(8)
-        .filter_map(|(index, lasted)| {
-            let exec = run.execs.get(index)?;
-            let how_long = match lasted {
-                Some(lasted) => format!("ran {}", wording::secs(lasted)),
-                None => "ran on".to_owned(),
-            };
-            Some(format!(
-                "{} {how_long}, from {}",
-                runs::lineage(run, Some(index)),
-                wording::secs(exec.at)
-            ))
-        })
-        .collect()
+    let line = |(index, exec): (usize, &Exec)| {
+        let how_long = match exec.lasted {
+            Some(lasted) => format!("ran {}", wording::secs(lasted)),
+            None => "ran on".to_owned(),
+        };
+        let (lineage, from) = (runs::lineage(run, Some(index)), wording::secs(exec.at));
+        format!("{lineage} {how_long}, from {from}")
+    };
+    longest(run).into_iter().take(8).map(line).collect()
 }
 
 /// Where the time went, for programs.
-fn programs(run: &Run) -> serde_json::Value {
-    longest(run)
-        .into_iter()
-        .take(16)
-        .filter_map(|(index, lasted)| {
-            let exec = run.execs.get(index)?;
-            Some(json!({
-                "name": exec.name,
-                "at_ms": in_millis(exec.at),
-                "lasted_ms": lasted.map(in_millis),
-            }))
+fn programs(run: &Run) -> Value {
+    let program = |(_, exec): (usize, &Exec)| {
+        json!({
+            "name": exec.name,
+            "at_ms": in_millis(exec.at),
+            "lasted_ms": exec.lasted.map(in_millis),
         })
-        .collect()
+    };
+    longest(run).into_iter().take(16).map(program).collect()
 }
 
 #[cfg(test)]

@@ -19,18 +19,12 @@ use crate::sandbox::plan::PSEUDO_TERMINAL;
 /// The run asked for a command of rule 7.5 that this host lacks.
 fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
     let named = complaints::not_found_names(&run.stderr_tail);
-    let launch = run.launch_failure.as_ref().map(|failure| {
-        failure
-            .what
-            .split(|c: char| c.is_whitespace() || "`'\"():,;".contains(c))
-            .filter_map(|word| word.rsplit('/').next())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    });
+    let launch = run.launch_failure.as_ref().map_or("", |failure| &failure.what);
+    let words = || launch.split(|c: char| c.is_whitespace() || "`'\"():,;".contains(c));
     let name = host.missing_commands.iter().find(|name| {
         run.not_installed.contains(name)
             || named.contains(name)
-            || launch.as_ref().is_some_and(|words| words.contains(name))
+            || words().any(|word| base_name(word) == **name)
     })?;
     Some(Excuse::of_host(
         format!("it asked for {name}, which is allowed and which this host does not have"),

@@ -79,22 +79,21 @@ impl Inner {
         self.answered(question, asked, heard.map(|(at, ..)| at)).map_err(|()| Unheard::Recorded)
     }
 
-    /// The option that goes before each `isready` of the start; none goes before the only one where nothing is set.
-    fn ready_questions(&self) -> Vec<Option<String>> {
-        let sets = self.sets();
-        if sets.is_empty() { vec![None] } else { sets.into_iter().map(Some).collect() }
-    }
-
-    /// Asks by `isready` after such an option.
-    fn ask_after_set<T>(
+    /// Asks by `isready` after each option of its configuration, or once where it sets none; the moment of the last answer.
+    fn ask_ready<E>(
         &mut self,
-        set: Option<String>,
-        ask: impl FnOnce(&mut Inner, &[&str]) -> T,
-    ) -> T {
-        self.set = set.as_ref().map(|set| escape(set.as_bytes(), MOST_OF_A_SET));
+        ask: impl Fn(&mut Inner, &[&str]) -> Result<Instant, E>,
+    ) -> Result<Option<Instant>, E> {
+        let sets = self.sets();
+        let sets = if sets.is_empty() { vec![None] } else { sets.into_iter().map(Some).collect() };
         let isready = UciCommand::IsReady.to_string();
-        let lines: Vec<&str> = set.as_deref().into_iter().chain([&*isready]).collect();
-        ask(self, &lines)
+        let mut ready = None;
+        for set in sets {
+            self.set = set.as_ref().map(|set| escape(set.as_bytes(), MOST_OF_A_SET));
+            let lines: Vec<&str> = set.as_deref().into_iter().chain([&*isready]).collect();
+            ready = Some(ask(self, &lines)?);
+        }
+        Ok(ready)
     }
 }
 
@@ -177,16 +176,13 @@ impl Session<Identified> {
     /// that an option which it does not survive is told from the others.
     pub(crate) fn isready(mut self) -> Step<Ready> {
         let deadline = self.inner.started + self.inner.limits.startup;
-        let mut ready = None;
-        for set in self.inner.ready_questions() {
-            match self.inner.ask_after_set(set, |inner, lines| {
-                inner.ask(Question::IsReady, lines, deadline, &Reply::ReadyOk)
-            }) {
-                Ok(at) => ready = Some(at),
-                Err(()) => return Err(self.over()),
-            }
+        let ready = self.inner.ask_ready(|inner, lines| {
+            inner.ask(Question::IsReady, lines, deadline, &Reply::ReadyOk)
+        });
+        match ready {
+            Ok(at) => Ok(self.comes_up(at)),
+            Err(()) => Err(self.over()),
         }
-        Ok(self.comes_up(ready))
     }
 
     /// As [`Session::isready`], watched as [`Session::uci_watched`] watches.
@@ -194,16 +190,13 @@ impl Session<Identified> {
         mut self,
         asleep: Duration,
     ) -> Result<Session<Ready>, StartSilence> {
-        let mut ready = None;
-        for set in self.inner.ready_questions() {
-            match self.inner.ask_after_set(set, |inner, lines| {
-                inner.ask_watched(Question::IsReady, lines, asleep, &Reply::ReadyOk)
-            }) {
-                Ok(at) => ready = Some(at),
-                Err(unheard) => return Err(self.silent(unheard)),
-            }
+        let ready = self.inner.ask_ready(|inner, lines| {
+            inner.ask_watched(Question::IsReady, lines, asleep, &Reply::ReadyOk)
+        });
+        match ready {
+            Ok(at) => Ok(self.comes_up(at)),
+            Err(unheard) => Err(self.silent(unheard)),
         }
-        Ok(self.comes_up(ready))
     }
 
     /// The start is over with the last `readyok`.
