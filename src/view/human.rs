@@ -154,14 +154,11 @@ fn telling(page: &mut String, findings: &[Finding], layout: PageLayout) {
             findings.iter().filter(|found| of(found)).map(|found| found.rule.name()).collect();
         (!named.is_empty()).then(|| named.join(", "))
     };
-    let noted =
-        |found: &Finding| FindingWeight::of(found) == FindingWeight::Remark && !is_told(found);
-    if let Some(noted) = names(&noted) {
+    let untold = |weight| names(&|found| FindingWeight::of(found) == weight && !is_told(found));
+    if let Some(noted) = untold(FindingWeight::Remark) {
         folded(Status::Advice, format!("{noted} (nothing to do; -v tells)"));
     }
-    if let Some(kept) =
-        names(&|found| FindingWeight::of(found) == FindingWeight::Kept && !is_told(found))
-    {
+    if let Some(kept) = untold(FindingWeight::Kept) {
         folded(Status::Pass, kept);
     }
     let mut causes: Vec<&str> = Vec::new();

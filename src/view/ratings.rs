@@ -117,10 +117,10 @@ fn versus(duel: &Duel, test: Option<&Sprt>) -> String {
         duel.first, duel.second, games.wins, games.draws, games.losses
     );
     if let Some(told) = duel.by_games() {
-        page += &estimate("by games", &told);
+        page += &format!("  by games  {}\n", told.in_words(2));
     }
     if let Some(told) = duel.by_pairs() {
-        page += &estimate("by pairs", &told);
+        page += &format!("  by pairs  {}\n", told.in_words(2));
         let p = duel.pairs;
         page += &format!(
             "  pairs     LL {}, LD {}, WL {}, DD {}, WD {}, WW {}\n",
@@ -145,10 +145,6 @@ fn versus(duel: &Duel, test: Option<&Sprt>) -> String {
         );
     }
     page
-}
-
-fn estimate(what: &str, told: &Estimate) -> String {
-    format!("  {what}  {}\n", told.in_words(2))
 }
 
 fn scale(scale: Scale) -> &'static str {

@@ -185,7 +185,6 @@ pub(crate) fn state_line(config: &EventConfig, broadcast: &Broadcast) -> String 
 
 /// The reason why no game is under way, where people wait for one: nobody plays the event, or its entries are judged
 /// before the first game.
-#[must_use]
 pub(crate) fn waiting(
     config: &EventConfig,
     broadcast: &Broadcast,

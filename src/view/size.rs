@@ -30,14 +30,13 @@ fn shares(size: &SizeFigures) -> Vec<Share> {
     };
     let stub = size.stub.unwrap_or_default();
     let rest = size.file.saturating_sub(stub).0;
-    let mut shares = Vec::new();
-    match size.stub {
-        Some(stub) => {
-            shares.push(share('█', AnsiColor::Blue, "stub", stub.0));
-            shares.push(share('▓', AnsiColor::Cyan, "payload", rest));
-        }
-        None => shares.push(share('▓', AnsiColor::Cyan, "file", rest)),
-    }
+    let mut shares = match size.stub {
+        Some(stub) => vec![
+            share('█', AnsiColor::Blue, "stub", stub.0),
+            share('▓', AnsiColor::Cyan, "payload", rest),
+        ],
+        None => vec![share('▓', AnsiColor::Cyan, "file", rest)],
+    };
     shares.push(share('▒', AnsiColor::Magenta, "engines.json", size.payload.0));
     shares
 }
@@ -114,17 +113,12 @@ pub(crate) fn lines(size: &SizeFigures, layout: PageLayout) -> String {
     }
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(page, "{style}{figures}{style:#}");
-    let mut legend = Vec::new();
-    for share in shares(size) {
-        let style = share.style;
-        let words = format!("{} {}", share.name, share.bytes);
-        legend.push(if layout.plain {
-            words
-        } else {
-            format!("{style}{}{style:#} {words}", share.glyph)
-        });
-    }
-    let legend = legend.join(if layout.plain { ", " } else { "   " });
+    let legend = shares(size).into_iter().map(|Share { glyph, style, name, bytes }| {
+        let sign = if layout.plain { String::new() } else { format!("{style}{glyph}{style:#} ") };
+        format!("{sign}{name} {bytes}")
+    });
+    let between = if layout.plain { ", " } else { "   " };
+    let legend = legend.collect::<Vec<_>>().join(between);
     let _ = writeln!(page, "{}", fit(&format!("  {legend}"), width));
     if size.payload_bare != size.payload {
         let bare = size.payload_bare.0;

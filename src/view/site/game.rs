@@ -143,7 +143,7 @@ fn player(
                 strong { (shell::name(name)) }
                 @if let Some(rating) = rating { " " span.soft { (rating) } }
             }
-            p.clock data-left=(left / 1000) data-since=[since.map(millis)] role="timer"
+            p.clock data-left=(left / 1000) data-since=[since] role="timer"
                 aria-label={ (color_name(color)) "'s clock" } { (clock(Duration::from_micros(left))) }
             p.figures {
                 @if let Some(ply) = ply {
@@ -173,14 +173,11 @@ fn first_clocks(game: &BroadcastGame) -> String {
     game.started.clocks.map(|left| clock(Duration::from_micros(left))).join(" ")
 }
 
-/// The moment at which the clock that runs began to.
-fn since(site: &Site<'_>, game: &BroadcastGame) -> SystemTime {
+/// The moment at which the clock that runs began to, in milliseconds.
+fn since(site: &Site<'_>, game: &BroadcastGame) -> u128 {
     let running = Running::find(site.running, &game.started.id, game.plies.len());
-    running.map_or(site.now, |running| running.since)
-}
-
-fn millis(at: SystemTime) -> u128 {
-    at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
+    let began = running.map_or(site.now, |running| running.since);
+    began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
 }
 
 /// Plies to the ends that are counted down to.

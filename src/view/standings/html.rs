@@ -126,10 +126,7 @@ fn game(cell: &Cell, link: Option<GameLink>) -> Markup {
 }
 
 fn class(side: Side) -> Option<&'static str> {
-    match side {
-        Side::Left => None,
-        Side::Right => Some("r"),
-    }
+    (side == Side::Right).then_some("r")
 }
 
 #[cfg(test)]
