@@ -8,7 +8,7 @@ use tracing::debug;
 use super::{NO_ENTRY, settings};
 use crate::batch::changed::{self, ProposedSettings, RepositoryChanges, TargetSettings};
 use crate::batch::discover;
-use crate::cli::{CheckArgs, ReportPath};
+use crate::cli::{CheckArgs, ReportTo};
 use crate::config::{Config, FILE_NAME, Folders};
 use crate::judge::settings::Settings;
 use crate::judge::waive;
@@ -91,11 +91,8 @@ pub(super) fn outputs_of(args: &CheckArgs) -> Vec<(&'static str, PathBuf)> {
     let named =
         [("--journal", args.journal.clone()), ("--receipt", receipt), ("the signature", signature)];
     let named = named.into_iter().filter_map(|(words, path)| Some((words, path?)));
-    let reports = args.report.iter().filter_map(|report| match &report.path {
-        ReportPath::File(path) => Some(("--report", path.clone())),
-        ReportPath::Stdout => None,
-    });
-    named.chain(reports).collect()
+    let reports = args.report.iter().filter_map(ReportTo::file);
+    named.chain(reports.map(|(_, path)| ("--report", path.to_owned()))).collect()
 }
 
 /// A file that the command line names, which a branch under judgement has a hand in.
@@ -109,7 +106,6 @@ pub(super) enum ForgedOutput {
     Led {
         /// The option that names it.
         option: &'static str,
-        /// The file.
         path: PathBuf,
     },
     /// Its results would be believed.

@@ -103,6 +103,19 @@ impl<'a> Group<'a> {
         self.get("VALUE").unwrap_or_default()
     }
 
+    /// The file that a word has to name.
+    fn file(&self) -> Result<&'a str, Misunderstood> {
+        self.get("file").ok_or_else(|| self.wrong("has no file="))
+    }
+
+    /// Refuses any value of a key but the one that is known, in these words.
+    fn only(&self, key: &str, known: &str, why: &str) -> Result<(), Misunderstood> {
+        match self.get(key) {
+            Some(value) if value != known => Err(self.wrong(why)),
+            _ => Ok(()),
+        }
+    }
+
     fn wrong(&self, why: impl Into<String>) -> Misunderstood {
         Misunderstood::Value { flag: self.flag, why: why.into() }
     }
@@ -170,16 +183,11 @@ fn translated(words: &[String]) -> Result<Vec<String>, Misunderstood> {
                 engines.push(engine(&whole)?);
             }
             "-log" => {
-                let file = group.get("file").ok_or_else(|| group.wrong("has no file="))?;
-                if group.get("compress").is_some_and(|value| value != "false") {
-                    return Err(
-                        group.wrong("has compress= that is not false; it is plain text here")
-                    );
-                }
-                if group.get("engine").is_some_and(|value| value != "true") {
-                    let why = "has engine= that is not true; here it is the engines' dialogue";
-                    return Err(group.wrong(why));
-                }
+                let file = group.file()?;
+                let why = "has compress= that is not false; it is plain text here";
+                group.only("compress", "false", why)?;
+                let why = "has engine= that is not true; here it is the engines' dialogue";
+                group.only("engine", "true", why)?;
                 add("--log", file.to_owned());
             }
             "-wait" => match group.value().parse::<u64>() {
@@ -197,19 +205,13 @@ fn translated(words: &[String]) -> Result<Vec<String>, Misunderstood> {
             },
             "-openings" => openings(group, seed, &mut add)?,
             "-pgnout" => {
-                let file = group.get("file").ok_or_else(|| group.wrong("has no file="))?;
-                add("--pgn", file.to_owned());
+                add("--pgn", group.file()?.to_owned());
                 for key in ["seldepth", "nodes"] {
-                    if group.get(key).is_some_and(|value| value != "true") {
-                        return Err(group
-                            .wrong(format!("has {key}= that is not true; it is always written")));
-                    }
+                    let why = format!("has {key}= that is not true; it is always written");
+                    group.only(key, "true", &why)?;
                 }
-                if group.get("match_line").is_some_and(|line| line != OPENBENCHS_LINE) {
-                    return Err(
-                        group.wrong("has a match_line= that is not OpenBench's; leave it out")
-                    );
-                }
+                let why = "has a match_line= that is not OpenBench's; leave it out";
+                group.only("match_line", OPENBENCHS_LINE, why)?;
             }
             flag @ ("-resign" | "-draw") => {
                 let all: Vec<String> =
@@ -252,7 +254,7 @@ fn openings(
     seed: Option<&str>,
     add: &mut impl FnMut(&str, String),
 ) -> Result<(), Misunderstood> {
-    let file = group.get("file").ok_or_else(|| group.wrong("has no file="))?;
+    let file = group.file()?;
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     if let Some(format) = group.get("format").filter(|format| *format != ending) {
         return Err(group.wrong(format!(

@@ -28,7 +28,6 @@ pub(super) enum Stages {
 
 /// An item of the files as they are read: one game at a time, so that no file is ever held whole.
 pub(super) enum FileItem<'a> {
-    /// A game.
     Game(&'a ListedGame),
     /// A stage of a journal that is wanted alone, with what its event has of it: the games of this file so far are not.
     Stage(Option<CountedStage>, &'a StageStarted),

@@ -14,12 +14,7 @@ static PANICKED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn install() {
     panic::set_hook(Box::new(|info| {
         PANICKED.store(true, Ordering::Relaxed);
-        let payload = info.payload();
-        let what = payload
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("(no message)");
+        let what = info.payload_as_str().unwrap_or("(no message)");
         let place =
             info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
         // Not eprintln: it panics where standard error is closed.

@@ -230,7 +230,6 @@ fn tables(args: &MatchArgs) -> Result<Option<Tables>, EarlyEnd> {
     }))
 }
 
-/// The settings of each game.
 fn settings(args: &MatchArgs, tables: Option<Tables>) -> Result<GameSettings, EarlyEnd> {
     Ok(GameSettings {
         patience: Patience {

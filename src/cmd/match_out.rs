@@ -179,6 +179,7 @@ impl MatchOutputs {
             self.live.clear();
             super::say(&words);
         }
+        let name = |engine: usize| safe(&game.engines[engine].name);
         match event {
             Event::GameFinished(finished) => {
                 self.finished(&finished, game, stop, out)?;
@@ -190,18 +191,17 @@ impl MatchOutputs {
             Event::MovePlayed(_) => self.draw_in_time(game),
             Event::EngineKilled { engine, why, exit, stderr, .. } => {
                 self.live.clear();
-                let name = safe(&game.engines[engine].name);
                 // An engine that did not start has both in its reason.
                 let exit = exit.map(|exit| exit.to_string()).filter(|exit| !why.contains(exit));
                 let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
                 let last = stderr.last().filter(|line| !why.contains(*line));
                 let last = last.map(|line| format!("; it said: {line}")).unwrap_or_default();
                 // Standard error may be closed; the stream of events has it all the same.
-                super::say(&format!("{name}: {why}{exit}{last}"));
+                super::say(&format!("{}: {why}{exit}{last}", name(engine)));
             }
             Event::Unasked { engine, said } => {
                 self.live.clear();
-                let name = safe(&game.engines[engine].name);
+                let name = name(engine);
                 super::note(&format!(
                     "{name} said {said:?} without being asked; it was passed over"
                 ));
@@ -213,21 +213,19 @@ impl MatchOutputs {
             }
             Event::HostChanged { engine, replaced } => {
                 self.live.clear();
-                let name = safe(&game.engines[engine].name);
-                let replaced = safe(&replaced.join(", "));
+                let (name, replaced) = (name(engine), safe(&replaced.join(", ")));
                 super::note(&format!(
                     "replaced on this host before {name} was started: {replaced}"
                 ));
             }
             Event::Ponders { engine, how } => {
                 self.live.clear();
-                super::say(&format!("{} {how} (rule 0.1)", safe(&game.engines[engine].name)));
+                super::say(&format!("{} {how} (rule 0.1)", name(engine)));
             }
             Event::BrokeRule { engine, section, what, game: number, .. } => {
                 self.live.clear();
-                let name = safe(&game.engines[engine].name);
                 let place = number.map(|number| format!(" in game {}", number + 1));
-                let place = place.unwrap_or_default();
+                let (name, place) = (name(engine), place.unwrap_or_default());
                 super::say(&format!("{name}{place}: {} (rule {section})", safe(&what)));
                 *self.broken.entry((engine, section)).or_default() += 1;
             }

@@ -24,7 +24,6 @@ use crate::shard::record::MatchRun;
 
 /// The parts of a match beside its command line.
 pub(super) struct MatchSettings<'a> {
-    /// The engines.
     pub(super) engines: &'a [Arc<Engine>],
     /// The sum of each of them, as [`engine_sums`] has it.
     pub(super) sums: &'a [String],

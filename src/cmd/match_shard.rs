@@ -49,9 +49,7 @@ pub(super) fn tell_lost(path: &Path, lost: &LostEnd, unit: &str, done: &str) {
 /// A game that a journal holds from before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeptGame {
-    /// Its players.
     pub(super) pairing: ScheduledGame,
-    /// Its result.
     pub(super) result: GameResult,
     /// The engine that was lost in it.
     pub(super) lost: Option<usize>,

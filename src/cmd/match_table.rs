@@ -17,7 +17,6 @@ pub(super) fn sample(tally: &MatchTally, paired: bool) -> Sample {
     }
 }
 
-/// The progress of a match.
 pub(super) struct MatchProgress {
     pub(super) played: usize,
     pub(super) total: usize,

@@ -81,10 +81,15 @@ pub fn main() -> ExitCode {
     if own.is_some_and(|name| name == "fastchess-ob") {
         words.insert(1, "fastchess".into());
     }
-    guard::guarded(|| match (tell_foreign_option(&words), Cli::try_parse_from(words)) {
-        (Some(exit), _) => exit,
-        (None, Ok(cli)) => run(cli),
-        (None, Err(usage)) => tell_usage(&usage),
+    guard::guarded(|| {
+        if let Some(advice) = other_runners::explained(&words) {
+            tell(&advice);
+            return Exit::Usage;
+        }
+        match Cli::try_parse_from(words) {
+            Ok(cli) => run(cli),
+            Err(usage) => tell_usage(&usage),
+        }
     })
     .into()
 }
@@ -185,12 +190,6 @@ fn tell_usage(usage: &clap::Error) -> Exit {
     let text = fitted(&text, text::terminal_width(std::io::stdout()));
     let _ = write!(anstream::stdout(), "{text}");
     Exit::Success
-}
-
-/// Tells the words of gate4k for an option of another match runner, where a command line has one.
-fn tell_foreign_option(words: &[OsString]) -> Option<Exit> {
-    tell(&other_runners::explained(words)?);
-    Some(Exit::Usage)
 }
 
 /// Tells an error on standard error.

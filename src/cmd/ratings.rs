@@ -12,6 +12,7 @@ use crate::event::field::FieldBuilder;
 use crate::model::exit::Exit;
 use crate::ratings::bayes::{Model, Results};
 use crate::ratings::names::without_version;
+use crate::view::json::pretty;
 use crate::view::ratings as report;
 
 /// Rates and prints.
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &RatingsArgs, out: &mut impl Write) -> anyhow::Result<Ex
         return Err(EarlyEnd::usage(words).into());
     }
     let page = match args.format {
-        OutputFormat::Json => report::json(&list, duel.as_ref(), test.as_ref())?,
+        OutputFormat::Json => pretty(&report::document(&list, duel.as_ref(), test.as_ref()))?,
         format => report::text(&list, duel.as_ref(), test.as_ref(), layout_of(format)),
     };
     out.write_all(page.as_bytes())?;

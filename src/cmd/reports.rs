@@ -31,12 +31,10 @@ pub(super) struct Reports {
 pub(super) enum Extent {
     /// A page an entry, and a table of several.
     Whole,
-    /// The table.
     Summary,
 }
 
 impl Extent {
-    /// By `--summary`.
     pub(super) fn of(summary: bool) -> Extent {
         if summary { Extent::Summary } else { Extent::Whole }
     }
@@ -46,7 +44,6 @@ impl Extent {
 pub(super) struct WantedReports<'a> {
     /// `--report`, each of them.
     pub(super) report: &'a [ReportTo],
-    /// `--format`.
     pub(super) format: OutputFormat,
     /// The number of `-v`.
     pub(super) verbose: u8,
@@ -77,9 +74,6 @@ pub(super) enum Sink {
 
 impl Reports {
     /// Makes sure that every file can be written.
-    ///
-    /// # Errors
-    /// When one cannot, or is named twice.
     pub(super) fn open<'a>(
         wanted: impl Into<WantedReports<'a>>,
         surroundings: Surroundings,
@@ -142,10 +136,7 @@ impl Reports {
             }
         }
         let mut failed = Ok(());
-        let formats = self.stdout.iter().chain(self.files.iter().map(|(format, _)| format));
-        if let (Some(path), true) =
-            (&self.surroundings.summary, formats.into_iter().any(|f| *f == ReportFormat::Github))
-        {
+        if let Some(path) = self.summary() {
             failed = summarise(path, told).with_context(|| cannot(path));
         }
         let texts: Vec<anyhow::Result<String>> =
@@ -158,10 +149,7 @@ impl Reports {
 
     /// Nothing could be judged: the reports that people do not read on the terminal say so as well.
     pub(super) fn failed(self, why: &str, out: &mut impl Write) -> anyhow::Result<()> {
-        let mut all = self.stdout.iter().chain(self.files.iter().map(|(format, _)| format));
-        if let Some(path) = &self.surroundings.summary
-            && all.any(|format| *format == ReportFormat::Github)
-        {
+        if let Some(path) = self.summary() {
             let mut file = OpenOptions::new().append(true).create(true).open(path)?;
             file.write_all(markdown::failure(why).as_bytes())?;
         }
@@ -174,6 +162,13 @@ impl Reports {
             }
         }
         Ok(())
+    }
+
+    /// The file for the summary of the step, where there is one and a report for GitHub is wanted.
+    fn summary(&self) -> Option<&Path> {
+        let mut all = self.stdout.iter().chain(self.files.iter().map(|(format, _)| format));
+        all.find(|format| **format == ReportFormat::Github)?;
+        self.surroundings.summary.as_deref()
     }
 
     fn for_people(&self, page: &str, out: &mut impl Write) -> io::Result<()> {

@@ -41,9 +41,6 @@ pub(super) struct StreamCopies {
 
 impl StreamCopies {
     /// Begins to copy between the entry's pipes and the caller's streams.
-    ///
-    /// # Errors
-    /// When the system has no thread or descriptor left.
     pub(super) fn start(pipes: Pipes, caller: Streams) -> io::Result<StreamCopies> {
         let Pipes { stdin, stdout, stderr, ended } = pipes;
         for pipe in [&stdin, &stdout, &stderr] {

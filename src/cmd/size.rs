@@ -1,5 +1,6 @@
 //! `gate4k size`: the bytes alone, at once.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -100,19 +101,12 @@ fn hints(judge: &Judge, path: &std::path::Path, out: &mut impl Write) -> anyhow:
 
 /// The last sizes of each entry.
 #[derive(Default)]
-struct History(Vec<(PathBuf, Vec<u64>)>);
+struct History(BTreeMap<PathBuf, Vec<u64>>);
 
 impl History {
     /// Takes note of a size; the last ones with what each saved, once there are two.
     fn line(&mut self, entry: &EntrySize) -> Option<String> {
-        let index = match self.0.iter().position(|(path, _)| *path == entry.path) {
-            Some(index) => index,
-            None => {
-                self.0.push((entry.path.clone(), Vec::new()));
-                self.0.len() - 1
-            }
-        };
-        let sizes = &mut self.0[index].1;
+        let sizes = self.0.entry(entry.path.clone()).or_default();
         let size = entry.size.total.0;
         if sizes.last() != Some(&size) {
             sizes.push(size);

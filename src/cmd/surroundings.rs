@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::view::place::BasePaths;
 
 /// The settings of reports that come from the environment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Surroundings {
     /// The directories that paths are told from.
     pub(super) places: BasePaths,
@@ -16,16 +16,6 @@ pub(super) struct Surroundings {
     pub(super) summary: Option<PathBuf>,
     /// Where a runner reads commands from standard output: the word that ends a quotation.
     pub(super) token: Option<String>,
-}
-
-impl Default for Surroundings {
-    fn default() -> Surroundings {
-        Surroundings {
-            places: BasePaths { base: "/".into(), root: "/".into() },
-            summary: None,
-            token: None,
-        }
-    }
 }
 
 impl Surroundings {

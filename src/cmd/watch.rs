@@ -34,16 +34,13 @@ pub(super) enum WatchError {
 pub(super) struct Watched {
     _watcher: RecommendedWatcher,
     events: Receiver<notify::Result<Event>>,
-    concern: Concern,
+    counted: CountedPaths,
 }
 
 impl Watched {
     /// Watches files and directories. A file is watched by way of its directory, since many editors put a
     /// new file in its place; what else changes there is no concern of ours, and neither are the files
     /// that we write ourselves (`ours`).
-    ///
-    /// # Errors
-    /// When there is nothing at a path, or the system watches no more.
     pub(super) fn new(paths: &[PathBuf], ours: &[&Path]) -> Result<Watched, WatchError> {
         let (send, events) = channel();
         let error = |path: &Path| {
@@ -51,7 +48,7 @@ impl Watched {
             move |source| WatchError::Refused { path, source }
         };
         let mut watcher = notify::recommended_watcher(send).map_err(error(Path::new(".")))?;
-        let mut concern = Concern::default();
+        let mut counted = CountedPaths::default();
         for path in paths {
             if path.symlink_metadata().is_err() {
                 return Err(WatchError::Missing(path.clone()));
@@ -64,16 +61,16 @@ impl Watched {
                 let mode =
                     if alone { RecursiveMode::NonRecursive } else { RecursiveMode::Recursive };
                 watcher.watch(path, mode).map_err(error(path))?;
-                concern.folders.push(path.clone());
+                counted.folders.push(path.clone());
             } else {
                 let folder = folder_of(path);
                 watcher.watch(folder, RecursiveMode::NonRecursive).map_err(error(folder))?;
                 let name = path.file_name().unwrap_or_default();
-                concern.files.extend([folder.join(name), folder.join(BESIDE)]);
+                counted.files.extend([folder.join(name), folder.join(BESIDE)]);
             }
         }
-        concern.ours = ours.iter().flat_map(|path| real(path)).collect();
-        Ok(Watched { _watcher: watcher, events, concern })
+        counted.ours = ours.iter().flat_map(|path| real(path)).collect();
+        Ok(Watched { _watcher: watcher, events, counted })
     }
 
     /// Does it, and again after each change, until a setting or a file of settings is wrong.
@@ -95,7 +92,7 @@ impl Watched {
     pub(super) fn wait(&self) -> bool {
         loop {
             match self.events.recv() {
-                Ok(event) if self.concern.is_change(&event) => break,
+                Ok(event) if self.counted.is_change(&event) => break,
                 Ok(_) => {}
                 Err(_) => return false,
             }
@@ -107,7 +104,7 @@ impl Watched {
                 return true;
             }
             match self.events.recv_timeout(left) {
-                Ok(event) if self.concern.is_change(&event) => settled = Instant::now() + SETTLES,
+                Ok(event) if self.counted.is_change(&event) => settled = Instant::now() + SETTLES,
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) => return true,
                 Err(RecvTimeoutError::Disconnected) => return false,
@@ -118,7 +115,7 @@ impl Watched {
 
 /// The paths whose changes count.
 #[derive(Default)]
-struct Concern {
+struct CountedPaths {
     /// Single files.
     files: Vec<PathBuf>,
     /// Folders, with everything below them.
@@ -127,7 +124,7 @@ struct Concern {
     ours: Vec<PathBuf>,
 }
 
-impl Concern {
+impl CountedPaths {
     /// True if an event may be a change. Our own reading of the entry is none; an event that could not be told may be
     /// one.
     fn is_change(&self, event: &notify::Result<Event>) -> bool {
@@ -173,14 +170,14 @@ mod tests {
         let top = folder.path();
         fs::write(top.join("engine"), "x").unwrap();
         let watched = Watched::new(&[top.join("engine")], &[]).unwrap();
-        let changed = |name: &str, kind| watched.concern.is_change(&event(kind, &top.join(name)));
+        let changed = |name: &str, kind| watched.counted.is_change(&event(kind, &top.join(name)));
         let modify = EventKind::Modify(ModifyKind::Any);
         assert!(changed("engine", modify) && changed("engine", EventKind::Any));
         assert!(changed("engines.json", modify));
         assert!(!changed("engine", EventKind::Access(AccessKind::Any)));
         assert!(!changed("report.html", modify) && !changed(".engine.swp", modify));
-        assert!(watched.concern.is_change(&Ok(Event::new(EventKind::Other))));
-        assert!(watched.concern.is_change(&Err(notify::Error::generic("lost"))));
+        assert!(watched.counted.is_change(&Ok(Event::new(EventKind::Other))));
+        assert!(watched.counted.is_change(&Err(notify::Error::generic("lost"))));
     }
 
     #[test]
@@ -191,7 +188,7 @@ mod tests {
         fs::write(top.join("a/engine"), "x").unwrap();
         let report = top.join("a/../report.html");
         let watched = Watched::new(&[top.to_owned()], &[&report]).unwrap();
-        let changed = |name: &str| watched.concern.is_it(&top.join(name));
+        let changed = |name: &str| watched.counted.is_it(&top.join(name));
         assert!(changed("a/engine") && changed("b/engine") && changed("a/notes"));
         assert!(!changed("report.html") && !changed("a/.gate4k-Ab3"));
     }

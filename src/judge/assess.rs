@@ -47,9 +47,6 @@ impl Judge {
     }
 
     /// Judges a copy of what the report is about, which names that in its place.
-    ///
-    /// # Errors
-    /// As for [`Judge::assess`].
     pub(crate) fn assess_copy(
         &self,
         copy: &Path,

@@ -12,7 +12,7 @@ use crate::model::evidence::{
     PlayedGames, Run, RunEnding,
 };
 use crate::model::rule::RuleId;
-use crate::model::verdict::{Finding, Status, WAIVED};
+use crate::model::verdict::{Finding, Status};
 use crate::model::words;
 
 /// Turns findings into failures where games broke the rule.
@@ -66,7 +66,7 @@ fn tell_refusals(findings: &mut [Finding], evidence: &Evidence, of_games: &Evide
 
 /// True if games cannot change a finding: a rule that is broken already, or that the organisers waived, stays so.
 fn is_settled(finding: &Finding) -> bool {
-    finding.status == Status::Fail || finding.evidence.contains_key(WAIVED)
+    finding.status == Status::Fail || finding.is_waived()
 }
 
 /// The processes that played as runs, each with the programs that it started and the files that it opened.

@@ -22,9 +22,6 @@ impl Judge {
     /// The fingerprint of an entry on this host: its file, engines.json and neighbours, its waivers, the
     /// allow-list, the settings, this program, the kernel, the sandbox's layers, and every tool by its path, size and
     /// time of change. None where there is no entry that could be judged as a whole.
-    ///
-    /// # Errors
-    /// As [`Judge::assess`].
     pub(crate) fn fingerprint(&self, path: &Path) -> Result<Option<String>, CheckError> {
         let (Some(read), single) = self.read(path)? else { return Ok(None) };
         let submission = &read.submission;
@@ -95,9 +92,6 @@ pub(crate) fn program() -> &'static str {
 }
 
 /// The SHA-256 of a file in hex.
-///
-/// # Errors
-/// When it cannot be read.
 pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
     // A pipe must not keep us, and a device has no end; a receipt may name either.
     let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;

@@ -8,9 +8,8 @@ use super::host::Host;
 use super::settings::GamesWanted;
 use super::support::runs::shown_run;
 use super::{Judge, Progress, rules};
-use crate::judge::probe::games;
 use crate::judge::probe::games::early_start::{EarlyLauncher, EarlyProcess};
-use crate::judge::probe::games::{Contender, GamesPlan};
+use crate::judge::probe::games::{self, Contender, GamesPlan};
 use crate::model::evidence::{
     Evidence, GameEnd, GamesEvidence, PlayedGame, PlayedGames, Purpose, Shell,
 };

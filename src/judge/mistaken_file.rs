@@ -5,12 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::not_here::is_refused;
 use crate::files::read;
 use crate::model::evidence::{Exec, ExecOutcome, ProgramClass};
 use crate::model::rule::RuleId;
 use crate::model::text::shell_word;
 use crate::model::units::Bytes;
-use crate::model::verdict::{Finding, Status, WAIVED};
+use crate::model::verdict::{Finding, Status};
 use crate::pack::language::{Language, is_javascript};
 use crate::submission::Submission;
 use crate::submission::shebang::{self, FirstLine};
@@ -63,15 +64,11 @@ pub(super) fn keep_only_the_mistake(
         return;
     }
     // A finding that the organisers waived stays as it is.
-    let waived = |one: &Finding| one.evidence.contains_key(WAIVED);
-    if findings.iter().any(|one| one.rule == RuleId::Format && waived(one)) {
+    if findings.iter().any(|one| one.rule == RuleId::Format && one.is_waived()) {
         return;
     }
     // The kernel's error about its interpreter or loader is worth a message of its own.
-    let refused = findings.iter().any(|one| {
-        let failure = one.evidence.get("launch_failure");
-        one.rule == RuleId::Startup && failure.is_some_and(|failure| !failure.is_null())
-    });
+    let refused = findings.iter().any(is_refused);
     let mistaken = mistaken(submission).filter(|mistaken| {
         let acted = || execs.iter().any(|exec| is_of_its_words(exec, &submission.bytes));
         let by_shell =
@@ -92,14 +89,13 @@ pub(super) fn keep_only_the_mistake(
     for finding in findings {
         let is_judged_by_bytes =
             matches!(finding.rule, RuleId::SingleFile | RuleId::Format | RuleId::Payload);
-        if !is_judged_by_bytes && finding.status != Status::Pass && !waived(finding) {
+        if !is_judged_by_bytes && finding.status != Status::Pass && !finding.is_waived() {
             *finding = Finding::skipped(finding.rule, RuleId::Format);
         }
     }
 }
 
 /// As [`hint`], of a file that nobody has judged; none where it may be an entry, or is no file that can be read.
-#[must_use]
 pub(crate) fn hint_of_file(path: &Path) -> Option<String> {
     let bytes = read::bytes(path, LOOKED_AT).ok()?;
     let mistaken = look(&bytes, path)?;

@@ -1,8 +1,9 @@
 //! Parts of engines.json that rule 7.3 counts and that gate4k hands to nobody: words of the command, arguments, initStrings. An
 //! entry that does not come up without them may come up where a runner gives them, so its start is left open.
 
+use super::not_here::is_refused;
 use crate::model::rule::RuleId;
-use crate::model::verdict::{Finding, Status, WAIVED};
+use crate::model::verdict::{Finding, Status};
 use crate::model::words;
 use crate::submission::payload::PayloadReport;
 
@@ -34,20 +35,17 @@ pub(super) fn leave_open(findings: &mut [Finding], payload: &PayloadReport, comm
 }
 
 fn is_of_a_start(finding: &Finding) -> bool {
-    finding.status == Status::Fail
-        && OF_A_START.contains(&finding.rule)
-        && !finding.evidence.contains_key(WAIVED)
+    finding.status == Status::Fail && OF_A_START.contains(&finding.rule) && !finding.is_waived()
 }
 
 /// True if the start failed after the kernel had started the file, and otherwise than by coming too late.
 fn did_not_come_up(findings: &[Finding]) -> bool {
     findings.iter().any(|one| {
-        let is_set = |key: &str| one.evidence.get(key).is_some_and(|value| !value.is_null());
         one.rule == RuleId::Startup
             && is_of_a_start(one)
             // (Only a start that failed says how: `exit` is there, if only as none.)
             && one.evidence.contains_key("exit")
-            && !is_set("launch_failure")
+            && !is_refused(one)
     })
 }
 

@@ -2,20 +2,21 @@
 //! kernel's refusal to start the file says no more.
 
 use crate::model::rule::RuleId;
-use crate::model::verdict::{Finding, Status, WAIVED};
+use crate::model::verdict::{Finding, Status};
+
+/// True of a start that the kernel refused.
+pub(super) fn is_refused(finding: &Finding) -> bool {
+    let failure = finding.evidence.get("launch_failure");
+    finding.rule == RuleId::Startup && failure.is_some_and(|failure| !failure.is_null())
+}
 
 /// Leaves the start open, with the next step of rule `format`.
 pub(super) fn leave_open(findings: &mut [Finding]) {
     let open = |one: &&Finding| one.rule == RuleId::Format && one.status == Status::Undecided;
     let Some(help) = findings.iter().find(open).map(|format| format.help.clone()) else { return };
-    let refused = findings.iter_mut().find(|one| {
-        let failure = one.evidence.get("launch_failure");
-        one.rule == RuleId::Startup
-            && one.status == Status::Fail
-            && failure.is_some_and(|failure| !failure.is_null())
-            && !one.evidence.contains_key(WAIVED)
-    });
-    if let Some(startup) = refused {
+    let refused =
+        |one: &&mut Finding| one.status == Status::Fail && is_refused(one) && !one.is_waived();
+    if let Some(startup) = findings.iter_mut().find(refused) {
         startup.status = Status::Undecided;
         startup.summary.push_str("; another host may start it (see format)");
         startup.help = help;

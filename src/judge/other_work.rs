@@ -45,9 +45,6 @@ enum Quiet {
 }
 
 /// Judges, and judges again where other work on the host may have caused what failed.
-///
-/// # Errors
-/// As `judge`.
 pub(crate) fn judged_when_quiet(
     mut judge: impl FnMut() -> Result<EntryReport, CheckError>,
     waits: impl Fn(),

@@ -42,9 +42,6 @@ pub(super) struct ReadEntry {
 
 impl Judge {
     /// The bytes that an entry could save, the most first.
-    ///
-    /// # Errors
-    /// When there is nothing at `path`, or it cannot be read.
     pub(crate) fn hints(&self, path: &Path) -> Result<Vec<Hint>, CheckError> {
         let (read, _) = self.read(path)?;
         let whole = read.filter(|read| read.submission.is_whole());
@@ -55,26 +52,17 @@ impl Judge {
     }
 
     /// Reads an entry.
-    ///
-    /// # Errors
-    /// When there is none at `path`, or it cannot be read.
     pub(super) fn entry(&self, path: &Path) -> Result<ReadEntry, CheckError> {
         let (read, single) = self.read(path)?;
         read.ok_or_else(|| CheckError::Nothing { path: path.to_owned(), what: single.summary })
     }
 
     /// The file that an entry's directory holds.
-    ///
-    /// # Errors
-    /// When there is none.
     pub(crate) fn file_of(&self, path: &Path) -> Result<PathBuf, CheckError> {
         self.entry(path).map(|read| read.submission.path)
     }
 
     /// The sums of an entry's files, without judging it.
-    ///
-    /// # Errors
-    /// When there is nothing at `path`, or it cannot be read.
     pub(crate) fn digest(&self, path: &Path) -> Result<EntryDigest, CheckError> {
         let (read, single) = self.read(path)?;
         let submission = read.map(|read| read.submission);
@@ -87,9 +75,6 @@ impl Judge {
     }
 
     /// Counts one entry's bytes without running it.
-    ///
-    /// # Errors
-    /// When there is nothing to measure or a setting is wrong.
     pub(crate) fn measure(&self, path: &Path) -> Result<EntrySize, CheckError> {
         let read = self.entry(path)?;
         let (format, step) = format_of(&read);

@@ -146,34 +146,22 @@ pub(crate) fn memory_limit_of(text: &str) -> Result<Bytes, String> {
 }
 
 /// Reads `size-limit = 4096`, or `size-limit = "64K"`, of a file of settings.
-///
-/// # Errors
-/// As [`size_limit_of`], with the place.
 pub(crate) fn size_limit(raw: Spanned<toml::Value>) -> Result<Bytes, TextMistake> {
     written(raw, size_limit_of)
 }
 
 /// Reads `memory-limit = "5M"` of a file of settings.
-///
-/// # Errors
-/// As [`memory_limit_of`], with the place.
 pub(crate) fn memory_limit(raw: Spanned<toml::Value>) -> Result<Bytes, TextMistake> {
     written(raw, memory_limit_of)
 }
 
 /// Reads `devices = ["nvidia"]` of a file of settings.
-///
-/// # Errors
-/// At the first kind that there is not.
 pub(crate) fn devices(raw: &[Spanned<String>]) -> Result<Vec<DeviceClass>, TextMistake> {
     let words = DeviceClass::ALL.map(DeviceClass::word);
     raw.iter().map(|word| known(word, "kind of device", words, DeviceClass::named)).collect()
 }
 
 /// Reads a value of a file of settings that may be written as a number or as a word.
-///
-/// # Errors
-/// As `read`, with the place.
 pub(crate) fn written<T>(
     raw: Spanned<toml::Value>,
     read: impl FnOnce(&str) -> Result<T, String>,
@@ -193,7 +181,6 @@ pub(crate) enum GamesWanted {
     AsUsual,
     /// This number of pairs, whatever else is wanted.
     Pairs(NonZeroU32),
-    /// None.
     Off,
 }
 

@@ -28,7 +28,6 @@ pub(crate) struct PlayableEntry {
     pub(crate) submission: Submission,
     /// The sandbox that starts it.
     pub(crate) launcher: Arc<dyn Launcher + Send + Sync>,
-    /// The plan of each start.
     pub(crate) plan: StartPlan,
 }
 
@@ -44,9 +43,6 @@ pub(crate) struct LaunchedEntry {
 
 impl Judge {
     /// Reads an entry as it is now, to be played without a verdict. `memory` limits it below the host's own limit.
-    ///
-    /// # Errors
-    /// When there is no entry, or this host cannot confine one.
     pub(crate) fn playable(
         self: &Arc<Self>,
         path: &Path,

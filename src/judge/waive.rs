@@ -29,34 +29,27 @@ pub(super) fn apply(findings: &mut [Finding], waivers: &[&Waiver], sha256: Optio
         } else if waiver.rule == RuleId::Commands {
             grant(found, waiver);
         } else if open {
-            pass(found, waiver);
+            mark(found, waiver, found.status, &[]);
+            let_pass(found, waiver);
         } else {
             complain(found, waiver, "matches nothing", "remove it");
         }
     }
 }
 
-fn pass(found: &mut Finding, waiver: &Waiver) {
-    mark(found, waiver, found.status, &[]);
+/// Turns a finding into a remark: there is nothing to do, as long as the waiver stands where it does.
+fn let_pass(found: &mut Finding, waiver: &Waiver) {
     found.status = Status::Advice;
     found.summary = format!("waived by the organisers ({}): {}", waiver.ground(), found.summary);
-    let_stand(found, waiver);
-}
-
-/// There is nothing to do, as long as the waiver stands where it does.
-fn let_stand(found: &mut Finding, waiver: &Waiver) {
     found.details.push(format!("holds while {} stands", waiver.place));
     found.help.clear();
 }
 
 /// Tells of the granted programs that ran; a failure is over another one and stands.
 fn grant(found: &mut Finding, waiver: &Waiver) {
-    let ran: Vec<&str> =
-        found.evidence.get(GRANTED).and_then(Value::as_array).map_or_else(Vec::new, |names| {
-            let names = names.iter().filter_map(Value::as_str);
-            names.filter(|name| waiver.programs.iter().any(|granted| granted == name)).collect()
-        });
-    let ran: Vec<String> = ran.into_iter().map(str::to_owned).collect();
+    let names = found.evidence.get(GRANTED).and_then(Value::as_array);
+    let names = names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    let ran: Vec<String> = names.filter(|name| waiver.programs.contains(name)).collect();
     if ran.is_empty() {
         let next = "name the programs that the entry needs, or remove it";
         complain(found, waiver, "matches nothing: the entry started none of its programs", next);
@@ -67,9 +60,7 @@ fn grant(found: &mut Finding, waiver: &Waiver) {
         found.details.push(format!("waived: {} ({})", ran.join(", "), waiver.ground()));
         return;
     }
-    found.status = Status::Advice;
-    found.summary = format!("waived by the organisers ({}): {}", waiver.ground(), found.summary);
-    let_stand(found, waiver);
+    let_pass(found, waiver);
 }
 
 /// Puts the waiver into the finding's evidence, with the status that it would have without.

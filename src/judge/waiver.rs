@@ -80,9 +80,6 @@ pub(crate) struct RawWaiver {
 
 impl RawWaiver {
     /// The waiver, written in the text of the file at `path`; its entry is told from the folder of that file.
-    ///
-    /// # Errors
-    /// At the first mistake.
     pub(crate) fn verified(self, text: &str, path: &Path) -> Result<Waiver, TextMistake> {
         let rules = RULES.iter().map(|rule| rule.name);
         let rule: RuleId = known(&self.rule, "rule", rules, |word| word.parse().ok())?;

@@ -20,9 +20,14 @@ pub(crate) fn add_all(sum: &mut impl Digest, mut from: impl Read) -> io::Result<
     }
 }
 
-/// Writes a duration as whole and decimal milliseconds in JSON.
+/// A duration as whole and decimal milliseconds, as JSON has it.
+pub(crate) fn in_millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// Writes a duration so.
 pub(crate) fn millis<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
+    serializer.serialize_f64(in_millis(*time))
 }
 
 /// As [`millis`], for a time that may be missing.

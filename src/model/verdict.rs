@@ -70,6 +70,11 @@ impl Finding {
         }
     }
 
+    /// True if the organisers have waived it.
+    pub(crate) fn is_waived(&self) -> bool {
+        self.evidence.contains_key(WAIVED)
+    }
+
     /// The rule is kept.
     pub fn pass(rule: RuleId, summary: impl Into<String>) -> Finding {
         Finding::new(rule, Status::Pass, summary)

@@ -266,7 +266,7 @@ macro_rules! grounds {
         }
     )*};
 }
-grounds!(AllowedCommand Helper NamedLibrary Directory Header UncountedOption AllowedCache HostFile);
+grounds!(AllowedCommand Helper NamedLibrary Directory Header UncountedOption AllowedCache);
 
 /// The whole list.
 #[derive(Clone, Debug, Deserialize)]

@@ -19,7 +19,6 @@ const SHORTEST_NAME: usize = 6;
 
 impl ColumnTable<'_> {
     /// The lines of the table with these rows, the heads first.
-    #[must_use]
     pub(crate) fn lines(&self, rows: &[Vec<String>], width: usize) -> Vec<String> {
         let heads: Vec<String> = self.heads.iter().map(|head| (*head).to_owned()).collect();
         let all: Vec<&[String]> =

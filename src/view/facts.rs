@@ -85,27 +85,17 @@ fn sandbox(layers: &[Layer]) -> Vec<(&'static str, String)> {
         .filter(|layer| layer.state == LayerState::Enforced)
         .map(|layer| layer.name.word())
         .collect();
-    let mut lines = vec![(
-        "sandbox",
-        if enforced.is_empty() {
-            "nothing enforced".to_owned()
-        } else {
-            format!("enforced: {}", enforced.join(", "))
-        },
-    )];
-    for layer in layers.iter().filter(|layer| layer.state != LayerState::Enforced) {
+    let enforced = match &enforced[..] {
+        [] => "nothing enforced".to_owned(),
+        names => format!("enforced: {}", names.join(", ")),
+    };
+    let gap = |layer: &Layer| {
         let mandatory = if layer.name.is_mandatory() { " (needed for a verdict)" } else { "" };
-        lines.push((
-            "",
-            format!(
-                "{}: {}{mandatory}: {}",
-                layer.state.word(),
-                layer.name.word(),
-                clean(&layer.reason)
-            ),
-        ));
-    }
-    lines
+        let (state, name) = (layer.state.word(), layer.name.word());
+        ("", format!("{state}: {name}{mandatory}: {}", clean(&layer.reason)))
+    };
+    let gaps = layers.iter().filter(|layer| layer.state != LayerState::Enforced).map(gap);
+    std::iter::once(("sandbox", enforced)).chain(gaps).collect()
 }
 
 /// The engine's capabilities in one line, from their serialised form, so that one that is added there is shown here.

@@ -74,10 +74,8 @@ pub(in crate::view) fn search<'a>(
     moves: &'a [ShownMove<'_>],
     color: Color,
 ) -> Option<(&'a ShownMove<'a>, &'a JournalPly)> {
-    moves.iter().rev().find(|one| one.side == color && one.ply.is_some()).and_then(|one| {
-        let ply = one.ply?;
-        Some((one, ply))
-    })
+    let mut own = moves.iter().rev().filter(|one| one.side == color);
+    own.find_map(|one| Some((one, one.ply?)))
 }
 
 /// The state of a game, in a sentence.

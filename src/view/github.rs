@@ -54,7 +54,6 @@ pub(crate) fn failure(why: &str) -> String {
     format!("::error title=gate4k::{}\n", data(&cut(&clean_lines(why), LONGEST)))
 }
 
-/// A finding and where it is shown.
 struct ShownFinding<'a> {
     /// The path that is named in the title.
     path: &'a Path,

@@ -13,7 +13,7 @@ use super::text::{clean, put};
 use super::weight::{FindingWeight, is_told};
 use crate::model::entry_report::{ConfigFinding, EntryReport};
 use crate::model::text::shown;
-use crate::model::verdict::{Finding, Status, Verdict, WAIVED};
+use crate::model::verdict::{Finding, Status, Verdict};
 use crate::model::words::counted;
 
 /// Columns of a finding before its summary: status, rule and section with two blanks around each.
@@ -154,14 +154,11 @@ fn telling(page: &mut String, findings: &[Finding], layout: PageLayout) {
             findings.iter().filter(|found| of(found)).map(|found| found.rule.name()).collect();
         (!named.is_empty()).then(|| named.join(", "))
     };
-    let noted =
-        |found: &Finding| FindingWeight::of(found) == FindingWeight::Remark && !is_told(found);
-    if let Some(noted) = names(&noted) {
+    let untold = |weight| names(&|found| FindingWeight::of(found) == weight && !is_told(found));
+    if let Some(noted) = untold(FindingWeight::Remark) {
         folded(Status::Advice, format!("{noted} (nothing to do; -v tells)"));
     }
-    if let Some(kept) =
-        names(&|found| FindingWeight::of(found) == FindingWeight::Kept && !is_told(found))
-    {
+    if let Some(kept) = untold(FindingWeight::Kept) {
         folded(Status::Pass, kept);
     }
     let mut causes: Vec<&str> = Vec::new();
@@ -187,7 +184,7 @@ fn finding(page: &mut String, found: &Finding, layout: PageLayout) {
     let evidence = match found.status {
         Status::Fail | Status::Undecided => true,
         // The line of a waiver is what its reader may want to change.
-        Status::Advice if found.evidence.contains_key(WAIVED) => true,
+        Status::Advice if found.is_waived() => true,
         Status::Pass | Status::Advice | Status::Skipped => layout.verbose,
     };
     if evidence {
@@ -254,6 +251,7 @@ mod tests {
     use crate::model::entry_report::tests::{config_finding, report};
     use crate::model::rule::{RULES, RuleId};
     use crate::model::verdict::LEFT_OUT;
+    use crate::model::verdict::WAIVED;
 
     fn plain(report: &EntryReport, width: usize, verbose: bool) -> String {
         let page = entry(report, PageLayout { verbose, ..PageLayout::of_width(width) });

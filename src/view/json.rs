@@ -1,18 +1,14 @@
 //! Reports for programs: one versioned document a command.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
-use super::size::Figures;
-use crate::model::entry_report::{ConfigFinding, Leftover, ReportInput, StartTimes};
-use crate::model::evidence::{Capabilities, Exec, PlayedGame};
-use crate::model::layer_status::Layer;
-use crate::model::size_figures::{EntrySize, SizeFigures};
-use crate::model::text::{harmless, millis_opt, shown};
-use crate::model::verdict::{Finding, Status, Verdict};
+use crate::model::entry_report::{ConfigFinding, EntryReport, ReportInput};
+use crate::model::size_figures::EntrySize;
+use crate::model::text::{harmless, in_millis, shown};
+use crate::model::verdict::Finding;
 
 /// The name and version of the document of `gate4k check`. It changes when a reader of the old one
 /// could be misled; fields may be added without.
@@ -20,166 +16,97 @@ pub const CHECK_SCHEMA: &str = "gate4k/check/1";
 /// As [`CHECK_SCHEMA`], for `gate4k size`.
 const SIZE_SCHEMA: &str = "gate4k/size/1";
 
-#[derive(Serialize)]
-struct ReportDocument<'a, T> {
-    schema: &'static str,
-    entries: Vec<T>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    findings: Option<Vec<PlacedFinding<'a>>>,
+/// The document of `gate4k check`.
+pub fn check(input: ReportInput<'_>) -> serde_json::Result<String> {
+    pretty(&json!({
+        "schema": CHECK_SCHEMA,
+        "entries": input.entries.iter().map(entry).collect::<Value>(),
+        "findings": input.config_findings.iter().map(config_finding).collect::<Value>(),
+    }))
+}
+
+fn entry(report: &EntryReport) -> Value {
+    let mut entry = json!({
+        "path": path(&report.path),
+        "sha256": report.sha256,
+        "size": report.size.map(|size| json!({
+            "file": size.file,
+            "payload": size.payload,
+            "total": size.total,
+            "limit": size.limit,
+        })),
+        "verdict": report.verdict,
+        "findings": report.findings.iter().map(finding).collect::<Value>(),
+        "startup": {
+            "uciok_ms": report.startup.uciok.map(in_millis),
+            "readyok_ms": report.startup.readyok.map(in_millis),
+        },
+        "execs": report.execs,
+        "leftovers": report.leftovers,
+        "sandbox": {"layers": report.layers},
+        "capabilities": report.capabilities.clone().unwrap_or_default(),
+        "games": report.games,
+    });
+    let circumstances = &report.circumstances;
+    if circumstances.beside > 0 {
+        entry["judged_beside"] = circumstances.beside.into();
+    }
+    if !circumstances.terms.is_empty() {
+        entry["terms"] = json!(circumstances.terms);
+    }
+    if let Some(judged) = &circumstances.judged {
+        entry["judged"] = json!(judged);
+    }
+    if let Some(sum) = &circumstances.engines_json_sha256 {
+        entry["engines_json_sha256"] = json!(sum);
+    }
+    entry
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "rule": finding.rule.name(),
+        "section": finding.rule.rule().section,
+        "status": finding.status,
+        "summary": finding.summary,
+        "evidence": finding.evidence,
+        "help": finding.help,
+    })
 }
 
 /// A finding that is of no entry.
-#[derive(Serialize)]
-struct PlacedFinding<'a> {
-    file: String,
-    line: usize,
-    column: usize,
-    #[serde(flatten)]
-    found: FindingItem<'a>,
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    path: String,
-    sha256: Option<&'a str>,
-    size: Option<Figures>,
-    verdict: Verdict,
-    findings: Vec<FindingItem<'a>>,
-    startup: Startup,
-    execs: &'a [Exec],
-    leftovers: &'a [Leftover],
-    sandbox: Sandbox<'a>,
-    capabilities: Capabilities,
-    games: &'a [PlayedGame],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judged_beside: Option<usize>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    terms: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judged: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    engines_json_sha256: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct FindingItem<'a> {
-    rule: &'static str,
-    section: &'static str,
-    status: Status,
-    summary: &'a str,
-    evidence: &'a Map<String, Value>,
-    help: &'a str,
-}
-
-#[derive(Serialize)]
-struct Startup {
-    #[serde(serialize_with = "millis_opt")]
-    uciok_ms: Option<Duration>,
-    #[serde(serialize_with = "millis_opt")]
-    readyok_ms: Option<Duration>,
-}
-
-#[derive(Serialize)]
-struct Sandbox<'a> {
-    layers: &'a [Layer],
-}
-
-#[derive(Serialize)]
-struct Measured<'a> {
-    path: String,
-    sha256: &'a str,
-    format: &'a str,
-    verdict: Verdict,
-    /// The reason why what engines.json adds is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<&'a str>,
-    size: MeasuredFigures,
-}
-
-#[derive(Serialize)]
-struct MeasuredFigures {
-    #[serde(flatten)]
-    figures: SizeFigures,
-    left: i64,
-}
-
-impl<'a> From<&'a Finding> for FindingItem<'a> {
-    fn from(finding: &'a Finding) -> FindingItem<'a> {
-        FindingItem {
-            rule: finding.rule.name(),
-            section: finding.rule.rule().section,
-            status: finding.status,
-            summary: &finding.summary,
-            evidence: &finding.evidence,
-            help: &finding.help,
-        }
+fn config_finding(found: &ConfigFinding) -> Value {
+    let mut value = json!({
+        "file": path(&found.file),
+        "line": found.at.line,
+        "column": found.at.column,
+    });
+    if let (Some(fields), Value::Object(more)) = (value.as_object_mut(), finding(&found.finding)) {
+        fields.extend(more);
     }
-}
-
-impl From<StartTimes> for Startup {
-    fn from(times: StartTimes) -> Startup {
-        Startup { uciok_ms: times.uciok, readyok_ms: times.readyok }
-    }
-}
-
-/// The document of `gate4k check`.
-///
-/// # Errors
-/// None that can be met: all that a report holds has a JSON form.
-pub fn check<'a>(input: ReportInput<'a>) -> serde_json::Result<String> {
-    let placed = |config_finding: &'a ConfigFinding| PlacedFinding {
-        file: path(&config_finding.file),
-        line: config_finding.at.line,
-        column: config_finding.at.column,
-        found: FindingItem::from(&config_finding.finding),
-    };
-    document(
-        CHECK_SCHEMA,
-        input
-            .entries
-            .iter()
-            .map(|report| Entry {
-                path: path(&report.path),
-                sha256: report.sha256.as_deref(),
-                size: report.size.as_ref().map(Figures::from),
-                verdict: report.verdict,
-                findings: report.findings.iter().map(FindingItem::from).collect(),
-                startup: report.startup.into(),
-                execs: &report.execs,
-                leftovers: &report.leftovers,
-                sandbox: Sandbox { layers: &report.layers },
-                capabilities: report.capabilities.clone().unwrap_or_default(),
-                games: &report.games,
-                judged_beside: Some(report.circumstances.beside).filter(|others| *others > 0),
-                terms: &report.circumstances.terms,
-                judged: report.circumstances.judged.as_deref(),
-                engines_json_sha256: report.circumstances.engines_json_sha256.as_deref(),
-            })
-            .collect(),
-        Some(input.config_findings.iter().map(placed).collect()),
-    )
+    value
 }
 
 /// The document of `gate4k size`.
-///
-/// # Errors
-/// As [`check`].
 pub(crate) fn size(entries: &[EntrySize]) -> serde_json::Result<String> {
-    document(
-        SIZE_SCHEMA,
-        entries
-            .iter()
-            .map(|entry| Measured {
-                path: path(&entry.path),
-                sha256: &entry.sha256,
-                format: &entry.format,
-                verdict: entry.verdict,
-                problem: entry.problem.as_ref().map(|finding| &*finding.summary),
-                size: MeasuredFigures { figures: entry.size, left: entry.size.left() },
-            })
-            .collect(),
-        None,
-    )
+    let entries: Value = entries.iter().map(measured).collect();
+    pretty(&json!({"schema": SIZE_SCHEMA, "entries": entries}))
+}
+
+fn measured(entry: &EntrySize) -> Value {
+    let mut value = json!({
+        "path": path(&entry.path),
+        "sha256": entry.sha256,
+        "format": entry.format,
+        "verdict": entry.verdict,
+    });
+    // The reason why what engines.json adds is unknown.
+    if let Some(problem) = &entry.problem {
+        value["problem"] = json!(problem.summary);
+    }
+    value["size"] = json!(entry.size);
+    value["size"]["left"] = entry.size.left().into();
+    value
 }
 
 /// A program needs the path as it was given; only what is no text must be written another way.
@@ -187,18 +114,7 @@ fn path(path: &Path) -> String {
     path.to_str().map_or_else(|| shown(path), str::to_owned)
 }
 
-fn document<T: Serialize>(
-    schema: &'static str,
-    entries: Vec<T>,
-    findings: Option<Vec<PlacedFinding<'_>>>,
-) -> serde_json::Result<String> {
-    pretty(&ReportDocument { schema, entries, findings })
-}
-
 /// A document for programs as text, in which nothing moves a terminal.
-///
-/// # Errors
-/// When it cannot be written as JSON.
 pub(crate) fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
     Ok(harmless(&serde_json::to_string_pretty(document)?) + "\n")
 }
@@ -207,6 +123,7 @@ pub(crate) fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
 mod tests {
     use super::*;
     use crate::model::entry_report::EntryReport;
+    use crate::model::entry_report::StartTimes;
     use crate::model::entry_report::tests::{config_finding, report};
 
     fn keys(value: &Value) -> Vec<&str> {

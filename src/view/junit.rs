@@ -13,9 +13,6 @@ use crate::model::text::shown;
 use crate::model::verdict::Finding;
 
 /// The document.
-///
-/// # Errors
-/// None that can be met: characters that XML cannot hold are left out by the writer.
 pub fn check(input: ReportInput<'_>) -> Result<String, quick_junit::SerializeError> {
     let ReportInput { entries, config_findings } = input;
     let mut document = Report::new("gate4k check");
@@ -32,9 +29,6 @@ pub fn check(input: ReportInput<'_>) -> Result<String, quick_junit::SerializeErr
 }
 
 /// The document of a run that judged nothing: one case that could not be tried.
-///
-/// # Errors
-/// As [`check`].
 pub(super) fn failure(why: &str) -> Result<String, quick_junit::SerializeError> {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let why = clean_lines(why);

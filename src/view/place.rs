@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::model::text::shown;
 
 /// The directory that relative paths start from, and the one that they are told from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BasePaths {
     /// The directory that paths were given in: the current one.
     pub base: PathBuf,

@@ -117,10 +117,10 @@ fn versus(duel: &Duel, test: Option<&Sprt>) -> String {
         duel.first, duel.second, games.wins, games.draws, games.losses
     );
     if let Some(told) = duel.by_games() {
-        page += &estimate("by games", &told);
+        page += &format!("  by games  {}\n", told.in_words(2));
     }
     if let Some(told) = duel.by_pairs() {
-        page += &estimate("by pairs", &told);
+        page += &format!("  by pairs  {}\n", told.in_words(2));
         let p = duel.pairs;
         page += &format!(
             "  pairs     LL {}, LD {}, WL {}, DD {}, WD {}, WW {}\n",
@@ -147,10 +147,6 @@ fn versus(duel: &Duel, test: Option<&Sprt>) -> String {
     page
 }
 
-fn estimate(what: &str, told: &Estimate) -> String {
-    format!("  {what}  {}\n", told.in_words(2))
-}
-
 fn scale(scale: Scale) -> &'static str {
     match scale {
         Scale::Normalized => "normalized",
@@ -164,19 +160,7 @@ fn unit(duel: &Duel) -> &'static str {
 }
 
 /// The document of `gate4k ratings --format json`. Infinite figures are null.
-///
-/// # Errors
-/// None that can be met: all that a list holds has a JSON form.
-pub(crate) fn json(
-    list: &List,
-    duel: Option<&Duel>,
-    test: Option<&Sprt>,
-) -> serde_json::Result<String> {
-    super::json::pretty(&document(list, duel, test))
-}
-
-/// The document as a value.
-pub(super) fn document(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> Value {
+pub(crate) fn document(list: &List, duel: Option<&Duel>, test: Option<&Sprt>) -> Value {
     let rated: Vec<Value> = list
         .rated
         .iter()
@@ -282,8 +266,7 @@ mod tests {
     #[test]
     fn the_document_is_the_one_promised() {
         let (list, duel) = list();
-        let text = json(&list, Some(&duel), Some(&TEST)).unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap();
+        let document = document(&list, Some(&duel), Some(&TEST));
         assert_eq!(document["schema"], RATINGS_SCHEMA);
         assert_eq!(document["engines"][0]["engine"], "a");
         assert_eq!(document["match"]["pairs"], json!([0, 0, 0, 0, 1, 0]));

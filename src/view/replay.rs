@@ -7,7 +7,6 @@ use super::text::{columns, padded};
 use crate::event::replay::{Replay, StageReplay};
 use crate::model::words::counted;
 
-/// The replay as a text.
 pub(crate) fn text(replay: &Replay, layout: PageLayout) -> String {
     let mut out = format!("{}\n", replay.event);
     for stage in &replay.stages {

@@ -46,9 +46,6 @@ impl ReportFormat {
     }
 
     /// The whole report; for people, with the colours of a terminal.
-    ///
-    /// # Errors
-    /// When a library cannot write it.
     pub fn text(
         self,
         input: ReportInput<'_>,
@@ -71,9 +68,6 @@ impl ReportFormat {
 
     /// The report of a run that judged nothing, where the form has a place for what is no finding; the exit code and
     /// standard error tell it in any case.
-    ///
-    /// # Errors
-    /// When a library cannot write it.
     pub(crate) fn failure(self, why: &str) -> Result<Option<String>, ReportError> {
         Ok(match self {
             ReportFormat::Github => Some(github::failure(why)),

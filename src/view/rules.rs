@@ -1,9 +1,7 @@
 //! The text of `gate4k explain`.
 
-use std::fmt::Write;
-
 use anstyle::Style;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::layout::PageLayout;
 use super::styled;
@@ -49,52 +47,26 @@ pub(crate) fn all(layout: PageLayout) -> String {
             put(&mut page, "", 0, &line, layout.width);
             continue;
         }
-        let mut lead = String::new();
-        // Writing to a string cannot fail.
-        let _ = write!(
-            lead,
-            "{BOLD}{:<18}{BOLD:#}  {:<8}  {:<6}  ",
-            rule.name,
-            rule.section,
-            kind(rule)
-        );
+        let (name, section, kind) = (rule.name, rule.section, kind(rule));
+        let lead = format!("{BOLD}{name:<18}{BOLD:#}  {section:<8}  {kind:<6}  ");
         put(&mut page, &lead, 38, rule.title, layout.width);
     }
     page.push_str("\n`gate4k explain RULE` tells one of them in full.\n");
     page
 }
 
-/// Rules for programs.
-#[derive(Serialize)]
-struct RulesDocument<'a> {
-    schema: &'static str,
-    rules: Vec<RuleText<'a>>,
-}
-
-#[derive(Serialize)]
-struct RuleText<'a> {
-    rule: &'a str,
-    section: &'a str,
-    kind: &'a str,
-    title: &'a str,
-    /// Markdown.
-    text: &'a str,
-}
-
-/// The document `gate4k/explain/1` of these rules.
-///
-/// # Errors
-/// When they cannot be written as JSON.
+/// The document `gate4k/explain/1` of these rules, each with its text in Markdown.
 pub(crate) fn json(rules: &[Rule]) -> serde_json::Result<String> {
-    let text = |rule: &'static Rule| RuleText {
-        rule: rule.name,
-        section: rule.section,
-        kind: kind(rule),
-        title: rule.title,
-        text: without_title(rule.explain),
-    };
-    let rules = rules.iter().map(|rule| text(rule.id.rule())).collect();
-    super::json::pretty(&RulesDocument { schema: "gate4k/explain/1", rules })
+    let rules = rules.iter().map(|rule| {
+        json!({
+            "rule": rule.name,
+            "section": rule.section,
+            "kind": kind(rule),
+            "title": rule.title,
+            "text": without_title(rule.explain),
+        })
+    });
+    super::json::pretty(&json!({"schema": "gate4k/explain/1", "rules": rules.collect::<Value>()}))
 }
 
 #[cfg(test)]

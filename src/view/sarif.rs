@@ -5,7 +5,6 @@
 
 use std::path::Path;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -24,22 +23,7 @@ const SCHEMA: &str =
 /// GitHub shows this many results of a run; the heaviest come first.
 const MOST_RESULTS: usize = 5000;
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Outcome {
-    rule_id: &'static str,
-    rule_index: usize,
-    level: &'static str,
-    message: Value,
-    locations: [Value; 1],
-    partial_fingerprints: Value,
-    properties: Value,
-}
-
 /// The document.
-///
-/// # Errors
-/// None that can be met: all that a report holds has a JSON form.
 pub fn check(input: ReportInput<'_>, places: &BasePaths) -> serde_json::Result<String> {
     let ReportInput { entries, config_findings } = input;
     let of_entries = entries
@@ -55,18 +39,15 @@ pub fn check(input: ReportInput<'_>, places: &BasePaths) -> serde_json::Result<S
         .collect();
     found.sort_by_key(|(weight, ..)| *weight);
     found.truncate(MOST_RESULTS);
-    let results: Vec<Outcome> = found
+    let results: Value = found
         .into_iter()
         .map(|(weight, file, at, found)| outcome(file, at, found, weight, places))
         .collect();
-    let artifacts: Vec<Value> = entries.iter().map(|report| artifact(report, places)).collect();
-    document(&json!(artifacts), &json!({"executionSuccessful": true}), &json!(results))
+    let artifacts: Value = entries.iter().map(|report| artifact(report, places)).collect();
+    document(&artifacts, &json!({"executionSuccessful": true}), &results)
 }
 
 /// The document of a run that judged nothing.
-///
-/// # Errors
-/// As [`check`].
 pub(crate) fn failure(why: &str) -> serde_json::Result<String> {
     let notification = json!({"level": "error", "message": {"text": message(why)}});
     let invocation = json!({
@@ -175,7 +156,7 @@ fn outcome(
     found: &Finding,
     weight: FindingWeight,
     places: &BasePaths,
-) -> Outcome {
+) -> Value {
     let lines = lines(found, clean(&found.summary), "To mend it: ");
     // Neither the figures of the finding nor the bytes of the file: it stays the same alert as long as the
     // same entry breaks the same rule.
@@ -184,26 +165,26 @@ fn outcome(
         same.push_str(&format!(" {}", at.line));
     }
     let same = hex(&Sha256::digest(same)[..16]);
-    Outcome {
-        rule_id: found.rule.name(),
-        rule_index: found.rule as usize,
-        level: level(weight).unwrap_or("none"),
-        message: json!({"text": message(&lines.join("\n"))}),
-        locations: [json!({"physicalLocation": {
+    json!({
+        "ruleId": found.rule.name(),
+        "ruleIndex": found.rule as usize,
+        "level": level(weight).unwrap_or("none"),
+        "message": {"text": message(&lines.join("\n"))},
+        "locations": [{"physicalLocation": {
             "artifactLocation": location(file, places),
             "region": match at {
                 Some(SourcePlace { line, column }) => json!({"startLine": line, "startColumn": column}),
                 // An entry is bytes, not lines; but an alert without a line is not shown.
                 None => json!({"startLine": 1}),
             },
-        }})],
-        partial_fingerprints: json!({"primaryLocationLineHash": format!("{same}:1")}),
-        properties: json!({
+        }}],
+        "partialFingerprints": {"primaryLocationLineHash": format!("{same}:1")},
+        "properties": {
             "status": found.status.word(),
             "section": found.rule.rule().section,
             "evidence": found.evidence,
-        }),
-    }
+        },
+    })
 }
 
 /// Text of a message: braces would be places to fill in, and `[text](target)` a link.

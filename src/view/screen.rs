@@ -32,13 +32,11 @@ const ABOVE_TABLE: usize = 13;
 /// An event at a moment, and the room to show it in.
 #[derive(Clone, Copy)]
 pub(crate) struct Screen<'a> {
-    /// Its settings.
     pub(crate) config: &'a EventConfig,
     /// Its games and its state.
     pub(crate) broadcast: &'a Broadcast,
     /// The clocks that run.
     pub(crate) running: &'a [Running],
-    /// The moment.
     pub(crate) now: SystemTime,
     /// The state of the runner.
     pub(crate) runner: Runner,
@@ -187,7 +185,6 @@ pub(crate) fn state_line(config: &EventConfig, broadcast: &Broadcast) -> String 
 
 /// The reason why no game is under way, where people wait for one: nobody plays the event, or its entries are judged
 /// before the first game.
-#[must_use]
 pub(crate) fn waiting(
     config: &EventConfig,
     broadcast: &Broadcast,

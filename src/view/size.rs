@@ -3,13 +3,11 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
 
 use super::layout::PageLayout;
 use super::text::{clean, fit, put};
 use crate::model::size_figures::{EntrySize, SizeFigures};
 use crate::model::text::shown;
-use crate::model::units::Bytes;
 use crate::model::verdict::Verdict;
 
 /// Cells of the bar, where there is room for them.
@@ -32,14 +30,13 @@ fn shares(size: &SizeFigures) -> Vec<Share> {
     };
     let stub = size.stub.unwrap_or_default();
     let rest = size.file.saturating_sub(stub).0;
-    let mut shares = Vec::new();
-    match size.stub {
-        Some(stub) => {
-            shares.push(share('█', AnsiColor::Blue, "stub", stub.0));
-            shares.push(share('▓', AnsiColor::Cyan, "payload", rest));
-        }
-        None => shares.push(share('▓', AnsiColor::Cyan, "file", rest)),
-    }
+    let mut shares = match size.stub {
+        Some(stub) => vec![
+            share('█', AnsiColor::Blue, "stub", stub.0),
+            share('▓', AnsiColor::Cyan, "payload", rest),
+        ],
+        None => vec![share('▓', AnsiColor::Cyan, "file", rest)],
+    };
     shares.push(share('▒', AnsiColor::Magenta, "engines.json", size.payload.0));
     shares
 }
@@ -116,17 +113,12 @@ pub(crate) fn lines(size: &SizeFigures, layout: PageLayout) -> String {
     }
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(page, "{style}{figures}{style:#}");
-    let mut legend = Vec::new();
-    for share in shares(size) {
-        let style = share.style;
-        let words = format!("{} {}", share.name, share.bytes);
-        legend.push(if layout.plain {
-            words
-        } else {
-            format!("{style}{}{style:#} {words}", share.glyph)
-        });
-    }
-    let legend = legend.join(if layout.plain { ", " } else { "   " });
+    let legend = shares(size).into_iter().map(|Share { glyph, style, name, bytes }| {
+        let sign = if layout.plain { String::new() } else { format!("{style}{glyph}{style:#} ") };
+        format!("{sign}{name} {bytes}")
+    });
+    let between = if layout.plain { ", " } else { "   " };
+    let legend = legend.collect::<Vec<_>>().join(between);
     let _ = writeln!(page, "{}", fit(&format!("  {legend}"), width));
     if size.payload_bare != size.payload {
         let bare = size.payload_bare.0;
@@ -178,25 +170,11 @@ pub(crate) fn human(entry: &EntrySize, layout: PageLayout) -> String {
     page
 }
 
-/// The figures in the JSON of `gate4k check`.
-#[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    file: Bytes,
-    payload: Bytes,
-    total: Bytes,
-    limit: Bytes,
-}
-
-impl From<&SizeFigures> for Figures {
-    fn from(size: &SizeFigures) -> Figures {
-        Figures { file: size.file, payload: size.payload, total: size.total, limit: size.limit }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::rule::RuleId;
+    use crate::model::units::Bytes;
     use crate::model::verdict::Finding;
 
     fn size(file: u64, stub: Option<u64>, payload: u64) -> SizeFigures {

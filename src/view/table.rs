@@ -1,6 +1,5 @@
 //! The table at the end of many entries: a line each, as narrow as its texts allow.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use super::human;
@@ -49,10 +48,13 @@ impl TableRow {
 
 /// The table with the tally below.
 pub(crate) fn table(rows: &[TableRow], layout: PageLayout) -> String {
-    if layout.plain {
-        return in_words(rows, layout.width);
-    }
-    let width = layout.width;
+    let columns = if layout.plain { None } else { in_columns(rows, layout.width) };
+    let table = columns.unwrap_or_else(|| in_words(rows, layout.width));
+    format!("{table}\n{}", human::tally(rows.iter().map(|row| row.verdict)))
+}
+
+/// The table in columns; none where there is no room for them.
+fn in_columns(rows: &[TableRow], width: usize) -> Option<String> {
     let widest = |text: fn(&TableRow) -> &str| {
         rows.iter().map(|row| columns(text(row))).max().unwrap_or_default()
     };
@@ -65,17 +67,14 @@ pub(crate) fn table(rows: &[TableRow], layout: PageLayout) -> String {
     );
     let indent = 10 + 2 + path + 2 + bytes + 2 + start + 2;
     if width + 2 < indent {
-        return in_words(rows, width);
+        return None;
     }
     for row in rows {
-        let mut lead = String::new();
         let (word, style) = match row.verdict {
             Some(verdict) => (verdict.word(), human::verdict_style(verdict)),
             None => ("not judged", anstyle::Style::new().bold()),
         };
-        // Writing to a string cannot fail.
-        let _ = write!(
-            lead,
+        let lead = format!(
             "{style}{word:<10}{style:#}  {}  {:>bytes$}  {:>start$}  ",
             padded(&row.path, path),
             row.bytes,
@@ -90,9 +89,7 @@ pub(crate) fn table(rows: &[TableRow], layout: PageLayout) -> String {
             }
         }
     }
-    page.push('\n');
-    page.push_str(&human::tally(rows.iter().map(|row| row.verdict)));
-    page
+    Some(page)
 }
 
 /// The table in sentences.
@@ -112,8 +109,6 @@ fn in_words(rows: &[TableRow], width: usize) -> String {
         }
         put(&mut page, "", 0, &line, width);
     }
-    page.push('\n');
-    page.push_str(&human::tally(rows.iter().map(|row| row.verdict)));
     page
 }
 

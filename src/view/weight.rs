@@ -2,9 +2,8 @@
 
 use super::text::clean;
 use crate::model::entry_report::EntryReport;
-use crate::model::verdict::{Finding, LEFT_OUT, Status, Verdict, WAIVED};
+use crate::model::verdict::{Finding, LEFT_OUT, Status, Verdict};
 
-/// The weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FindingWeight {
     /// A gate is broken.
@@ -13,9 +12,7 @@ pub(crate) enum FindingWeight {
     Open,
     /// The author should know.
     Remark,
-    /// Not tried.
     NotTried,
-    /// Kept.
     Kept,
 }
 
@@ -60,7 +57,7 @@ pub(crate) fn is_told(found: &Finding) -> bool {
     match FindingWeight::of(found) {
         FindingWeight::Breaks | FindingWeight::Open => true,
         // The reader of a verdict must see by whose leave it was reached.
-        FindingWeight::Remark if found.evidence.contains_key(WAIVED) => true,
+        FindingWeight::Remark if found.is_waived() => true,
         FindingWeight::Remark => !found.help.is_empty(),
         // Of a slow engine less was asked than of others.
         FindingWeight::Kept => found.evidence.contains_key(LEFT_OUT),

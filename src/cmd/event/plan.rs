@@ -49,8 +49,8 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
             "{}: {}, {}, {fewer}{}{on}; {}",
             stage.name,
             counted(stage.engines, "engine"),
-            counted(usize::try_from(stage.rounds)?, "round"),
-            counted(usize::try_from(stage.games)?, "game"),
+            counted(stage.rounds, "round"),
+            counted(stage.games, "game"),
             hours(stage.longest)
         )?;
         for line in &planned.passed_over {
@@ -79,12 +79,12 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
     }
     let more = match after_ties {
         0 => String::new(),
-        more => format!(", and {} or more after ties", counted(usize::try_from(more)?, "game")),
+        more => format!(", and {} or more after ties", counted(more, "game")),
     };
     writeln!(
         out,
         "in all {up_to}{}{more}; {} if each has {LONG_GAME} moves and uses all its time",
-        counted(usize::try_from(games)?, "game"),
+        counted(games, "game"),
         hours(longest)
     )?;
     Ok(exit)
@@ -110,10 +110,8 @@ fn after_tie(stage: &Stage) -> (String, String) {
             None => once.push((games, clock)),
         }
     }
-    let told = once.into_iter().map(|(games, clock)| {
-        let games = counted(usize::try_from(games).unwrap_or(usize::MAX), "game");
-        format!("{games} more{clock}")
-    });
+    let told =
+        once.into_iter().map(|(games, clock)| format!("{} more{clock}", counted(games, "game")));
     (all(&told.collect::<Vec<_>>()), again)
 }
 

@@ -73,13 +73,12 @@ pub(super) fn run(
 /// The words and the exit code for the end of a run.
 fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
     let file = file_word(&config.path);
-    match outcome {
+    let words = match outcome {
         EventOutcome::Over { winners } => {
-            (format!("{} is over: {}", config.event, won_by(&winners)), Exit::Success)
+            let words = format!("{} is over: {}", config.event, won_by(&winners));
+            return (words, Exit::Success);
         }
-        EventOutcome::Paused => {
-            (format!("paused; `gate4k event run {file}` goes on"), Exit::Undecided)
-        }
+        EventOutcome::Paused => format!("paused; `gate4k event run {file}` goes on"),
         EventOutcome::Refused { entries, verdict: GateRefusal::Rejected } => {
             let words = format!(
                 "{} did not pass the gate: the event does not begin; mend the entry and run again, or \
@@ -87,29 +86,20 @@ fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
                 all(&entries),
                 crate::model::text::shown(&config.journal)
             );
-            (words, Exit::Rejected)
+            return (words, Exit::Rejected);
         }
-        EventOutcome::Refused { entries, verdict: GateRefusal::Undecided } => (
-            format!(
-                "{} could not be decided here; `admit-undecided = true` in {file} lets it play: write it, and run again",
-                all(&entries)
-            ),
-            Exit::Undecided,
+        EventOutcome::Refused { entries, verdict: GateRefusal::Undecided } => format!(
+            "{} could not be decided here; `admit-undecided = true` in {file} lets it play: write it, and run again",
+            all(&entries)
         ),
-        EventOutcome::NotStarted { game, why } => (
-            format!(
-                "paused at {game}: {why}; nothing is forfeited. See why it does not start here (an entry by `gate4k \
-                 run`, another program by its own command), then `gate4k event run {file}` tries it again. Where the engine is at fault, \
-                 `gate4k event forfeit {game} {file} --loser NAME --reason …` counts the game as lost by a crash"
-            ),
-            Exit::Undecided,
+        EventOutcome::NotStarted { game, why } => format!(
+            "paused at {game}: {why}; nothing is forfeited. See why it does not start here (an entry by `gate4k \
+             run`, another program by its own command), then `gate4k event run {file}` tries it again. Where the engine is at fault, \
+             `gate4k event forfeit {game} {file} --loser NAME --reason …` counts the game as lost by a crash"
         ),
-        EventOutcome::MayUpdate { stage } => (
-            format!(
-                "paused before {stage}: engines that play in it may be updated now, through the gate again; \
-                 `gate4k event run {file}` takes what lies there then"
-            ),
-            Exit::Undecided,
+        EventOutcome::MayUpdate { stage } => format!(
+            "paused before {stage}: engines that play in it may be updated now, through the gate again; \
+             `gate4k event run {file}` takes what lies there then"
         ),
         EventOutcome::MayFix { stage, engines } => {
             let fixes = engines.iter().map(|name| {
@@ -117,16 +107,13 @@ fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
                 format!("`gate4k event fix {name} {file} --reason …`")
             });
             let fixes: Vec<String> = fixes.collect();
-            (
-                format!(
-                    "paused before {stage}: {} crashed more than once, yet {} in it, and may be fixed now (rule 6.3 of the 4k \
-                     rules): {} {} through the gate; `gate4k event run {file}` goes on, with a fix or without",
-                    all(&engines),
-                    if engines.len() == 1 { "plays" } else { "play" },
-                    all(&fixes),
-                    if engines.len() == 1 { "takes the fix" } else { "take the fixes" },
-                ),
-                Exit::Undecided,
+            format!(
+                "paused before {stage}: {} crashed more than once, yet {} in it, and may be fixed now (rule 6.3 of the 4k \
+                 rules): {} {} through the gate; `gate4k event run {file}` goes on, with a fix or without",
+                all(&engines),
+                if engines.len() == 1 { "plays" } else { "play" },
+                all(&fixes),
+                if engines.len() == 1 { "takes the fix" } else { "take the fixes" },
             )
         }
         EventOutcome::StillLevel { stage, pairs, ties } => {
@@ -134,25 +121,20 @@ fn told(config: &EventConfig, outcome: EventOutcome) -> (String, Exit) {
                 let decide = decide_command(&config.path, tied);
                 format!("; {decide}, the best first, ends it by the organisers' decision")
             });
-            (
-                format!(
-                    "paused: {stage} is still level after {}; see in `gate4k event status {file}` whether both engines \
-                     crash, or play the same games again; `gate4k event run {file}` plays on{}",
-                    counted(pairs, "more pair"),
-                    ends.collect::<String>()
-                ),
-                Exit::Undecided,
+            format!(
+                "paused: {stage} is still level after {}; see in `gate4k event status {file}` whether both engines \
+                 crash, or play the same games again; `gate4k event run {file}` plays on{}",
+                counted(pairs, "more pair"),
+                ends.collect::<String>()
             )
         }
-        EventOutcome::Tied { stage, engines, decide } => (
-            format!(
-                "{stage}: {} are tied, and {decide}: {}, the best first, then run again",
-                all(&engines),
-                decide_command(&config.path, &engines)
-            ),
-            Exit::Undecided,
+        EventOutcome::Tied { stage, engines, decide } => format!(
+            "{stage}: {} are tied, and {decide}: {}, the best first, then run again",
+            all(&engines),
+            decide_command(&config.path, &engines)
         ),
-    }
+    };
+    (words, Exit::Undecided)
 }
 
 /// The words for a signal while entries are judged.

@@ -90,11 +90,10 @@ fn look_at_seal(config: &EventConfig, key: Option<&str>, found: &mut Verified) -
     }
     let seal = match read::text(&path, read::SETTINGS) {
         Ok(seal) => seal,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && key.is_none() => {
-            return notes;
-        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            wrong(format!("there is no seal {}; `gate4k event seal` makes one", shown(&path)));
+            if key.is_some() {
+                wrong(format!("there is no seal {}; `gate4k event seal` makes one", shown(&path)));
+            }
             return notes;
         }
         Err(error) => {

@@ -36,11 +36,11 @@ struct Line<'a> {
 
 impl EventStream {
     pub(super) fn open(config: &EventConfig, args: &EventRunArgs) -> anyhow::Result<EventStream> {
-        if let Some(path) = &args.events {
-            apart(config, "--events", path)?;
-        }
         let events = match &args.events {
-            Some(path) => Some((path.clone(), write::append(path).with_context(|| cannot(path))?)),
+            Some(path) => {
+                apart(config, "--events", path)?;
+                Some((path.clone(), write::append(path).with_context(|| cannot(path))?))
+            }
             None => None,
         };
         let live = match args.live {

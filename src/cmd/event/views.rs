@@ -15,7 +15,6 @@ use crate::event::ledger::{Ledger, StageState};
 use crate::event::ratings::EventRatings;
 use crate::event::stage::Stage;
 use crate::event::stage_table;
-use crate::event::standings::Standings;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::{all, counted};
@@ -73,11 +72,6 @@ pub(super) fn holds_no_record(event: &Path, journal: &Path) -> EarlyEnd {
 fn not_begun(event: &Path, why: &str) -> EarlyEnd {
     let words = format!("the event has not begun: {why}; {} begins it", typed("run", event));
     EarlyEnd::new(Exit::Nothing, words)
-}
-
-/// The standings of every stage that has begun.
-fn tables(config: &EventConfig, ledger: &Ledger) -> Vec<Standings> {
-    (0..ledger.stages.len()).filter_map(|stage| stage_table::of(config, ledger, stage)).collect()
 }
 
 /// The progress of a stage, or what it waits for.
@@ -231,9 +225,11 @@ fn write_status(
     {
         writeln!(out, "{line}")?;
     }
-    for table in tables(config, &ledger).iter().filter(|table| !table.rows.is_empty()) {
+    let begun = 0..ledger.stages.len();
+    let tables = begun.filter_map(|stage| stage_table::of(config, &ledger, stage));
+    for table in tables.filter(|table| !table.rows.is_empty()) {
         let told = if layout.plain { standings::plain } else { standings::text };
-        write!(out, "\n{}", told(table, layout.width))?;
+        write!(out, "\n{}", told(&table, layout.width))?;
     }
     let ratings = event_ratings::text(&EventRatings::of(config, &ledger), layout);
     if !ratings.is_empty() {

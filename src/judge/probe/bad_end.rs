@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::conversation::{PositionForm, Search, quit};
+use super::conversation::{Search, quit};
 use super::{Bench, LEAST_CLOCK, clock};
 use crate::engine::moves::Moves;
 use crate::judge::support::runs;
@@ -20,7 +20,7 @@ pub(super) fn is_of_small_clocks(bench: &Bench<'_>, found: &[Run]) -> Result<boo
     }
     (bench.progress)("its end again, after a move on a clock of the event");
     let start = Moves::start();
-    let search = Search { name: "startpos", shown: PositionForm::Moves(&start), go: LEAST_CLOCK };
+    let search = Search::after("startpos", &start, LEAST_CLOCK);
     let ready = bench.start(Purpose::Again)?.shake_hands();
     let mut over = quit(ready.and_then(|ready| Ok(ready.new_game()?.go(search)?.0)));
     if over.ended_by() != EndHow::Killed {

@@ -12,7 +12,7 @@ use shakmaty::Color;
 use super::list::{Item, ask_all};
 use super::{Bench, EVENT_CLOCK};
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::conversation::{Over, PositionForm, Ready, Search, Session};
+use crate::judge::probe::conversation::{Over, Ready, Search, Session};
 use crate::judge::support::positions;
 use crate::model::evidence::{Answer, Ask, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -125,7 +125,7 @@ pub(super) fn long_search(bench: &Bench<'_>) -> Result<Vec<Run>, SandboxError> {
 /// is evidence then, so that others may run meanwhile.
 pub(super) fn event_only(bench: &Bench<'_>, ready: Session<Ready>, side: Color) -> Session<Over> {
     let Item { purpose, name, moves, go, patience } = on_the_events(side, whole(bench));
-    let search = Search { name: &name, shown: PositionForm::Moves(&moves), go };
+    let search = Search::after(&name, &moves, go);
     let asked = ready
         .new_game_for(purpose)
         .and_then(|ready| ready.go_within(search, patience.unwrap_or_default()));

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{PositionForm, Search, Waited};
+use crate::judge::probe::conversation::{Search, Waited};
 use crate::model::evidence::{EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -71,8 +71,7 @@ pub(super) fn is_answered<'a>(runs: impl IntoIterator<Item = &'a Run>) -> bool {
 /// games would.
 pub(super) fn and_quit(bench: &Bench<'_>) -> Result<ProbeOutcome, SandboxError> {
     let moves = Moves::start();
-    let shown = PositionForm::Moves(&moves);
-    let search = Search { name: "startpos", shown, go: SMALL_CLOCK };
+    let search = Search::after("startpos", &moves, SMALL_CLOCK);
     let started = bench.start(Purpose::OtherGo)?.shake_hands();
     let mut over = match started.and_then(|ready| ready.think(search)) {
         Ok(thinking) => match thinking.wait(bench.plan.waits.bare_go) {

@@ -40,10 +40,9 @@ pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> ExtraOutcome {
     let waits = bench.plan.waits;
     let mut outcome = ProbeOutcome::default();
     let moves = Moves::start();
-    let shown = PositionForm::Moves(&moves);
     let started = bench.start(Purpose::BareGo)?.shake_hands();
     let thinking =
-        started.and_then(|ready| ready.think(Search { name: "bare-go", shown, go: Go::Bare }));
+        started.and_then(|ready| ready.think(Search::after("bare-go", &moves, Go::Bare)));
     let shown = &mut outcome.shown;
     let over = match thinking.map(|thinking| thinking.wait(patience)) {
         Ok(Waited::Moved(ready, played)) => {
@@ -71,7 +70,7 @@ pub(super) fn bare_go(bench: &Bench<'_>, patience: Duration) -> ExtraOutcome {
 /// `quit` (and `stop`, where that is not known yet) while it thinks on the event's clock.
 fn disturb(bench: &Bench<'_>, outcome: &mut ProbeOutcome) -> Result<(), SandboxError> {
     let moves = positions::middlegame();
-    let search = |name| Search { name, shown: PositionForm::Moves(&moves), go: EVENT_CLOCK };
+    let search = |name| Search::after(name, &moves, EVENT_CLOCK);
     let shown = &mut outcome.shown;
     let mut step = bench.start(Purpose::QuitWhileThinking)?.shake_hands();
     if shown.stop.is_none() {
@@ -130,46 +129,31 @@ fn quit_now(thinking: Session<Thinking>, shown: &mut Capabilities) -> Session<Ov
 pub(super) fn set_and_fen(bench: &Bench<'_>, go: Go) -> ExtraOutcome {
     (bench.progress)("setoption and FEN");
     let mut outcome = ProbeOutcome::default();
-    let mut over = None;
-    let mut session = None;
-    match bench.start(Purpose::Capabilities)?.shake_hands() {
-        Ok(ready) => session = Some(ready),
-        Err(failed) => over = Some(failed),
-    }
-    if let Some(ready) = session.take() {
-        let harmless = ready.options().iter().find_map(harmless_value);
-        session = match harmless {
-            Some((name, value)) => match ready.set_option(&name, Some(&value)) {
-                Ok(ready) => {
-                    outcome.shown.setoption = Some(true);
-                    Some(ready)
-                }
-                Err(failed) => {
-                    outcome.shown.setoption = Some(false);
-                    outcome.runs.push(failed.finish());
-                    bench.start(Purpose::Capabilities)?.shake_hands().ok()
-                }
-            },
-            None => Some(ready),
-        };
-    }
-    if let Some(ready) = session {
-        let moves = positions::endgame();
-        let search = Search { name: "fen", shown: PositionForm::Fen(&moves), go };
-        let patience = bench.limits.answer.min(bench.plan.waits.advice * 3);
-        let asked = ready.new_game().and_then(|ready| ready.go_within(search, patience));
-        over = Some(match asked {
-            Ok((ready, played)) => {
-                outcome.shown.fen = Some(played.is_some());
-                ready.quit()
+    let mut step = bench.start(Purpose::Capabilities)?.shake_hands();
+    let announced = step.as_ref().map_or(&[][..], |ready| ready.options());
+    if let Some((name, value)) = announced.iter().find_map(harmless_value) {
+        step = step.and_then(|ready| ready.set_option(&name, Some(&value)));
+        outcome.shown.setoption = Some(step.is_ok());
+        if let Err(failed) = step {
+            outcome.runs.push(failed.finish());
+            step = bench.start(Purpose::Capabilities)?.shake_hands();
+            if step.is_err() {
+                return Ok(outcome);
             }
-            Err(over) => {
-                outcome.shown.fen = Some(false);
-                over
-            }
-        });
+        }
     }
-    outcome.runs.extend(over.map(|over| over.finish()));
+    let over = match step {
+        Ok(ready) => {
+            let moves = positions::endgame();
+            let search = Search { form: PositionForm::Fen, ..Search::after("fen", &moves, go) };
+            let patience = bench.limits.answer.min(bench.plan.waits.advice * 3);
+            let asked = ready.new_game().and_then(|ready| ready.go_within(search, patience));
+            outcome.shown.fen = Some(matches!(asked, Ok((_, Some(_)))));
+            asked.map_or_else(|over| over, |(ready, _)| ready.quit())
+        }
+        Err(over) => over,
+    };
+    outcome.runs.push(over.finish());
     Ok(outcome)
 }
 
@@ -200,7 +184,7 @@ pub(super) fn bounded_searches(bench: &Bench<'_>) -> ExtraOutcome {
                 }
             },
         };
-        let search = Search { name, shown: PositionForm::Moves(&moves), go };
+        let search = Search::after(name, &moves, go);
         let works = match ready.go_within(search, bench.plan.waits.advice) {
             Ok((ready, played)) => {
                 session = Some(ready);
@@ -243,8 +227,7 @@ pub(super) fn killed_midway(bench: &Bench<'_>) -> ExtraOutcome {
     (bench.progress)("what remains when it is killed");
     let mut outcome = ProbeOutcome::default();
     let moves = Moves::start();
-    let search =
-        Search { name: "killed-midway", shown: PositionForm::Moves(&moves), go: EVENT_CLOCK };
+    let search = Search::after("killed-midway", &moves, EVENT_CLOCK);
     let thinking = bench.start(Purpose::KilledMidway)?.shake_hands();
     let thinking = thinking.and_then(|ready| ready.think(search));
     let (over, killed) = match thinking.map(|thinking| thinking.wait(UNDER_WAY)) {

@@ -96,7 +96,6 @@ pub(crate) struct GamesPlan {
 pub(crate) struct Contender {
     /// The launcher of it and of the reference engine.
     pub(crate) launcher: Arc<dyn Launcher + Send + Sync>,
-    /// Its bytes.
     pub(crate) bytes: Arc<[u8]>,
     /// The shell by which it starts.
     pub(crate) shell: Shell,

@@ -8,13 +8,11 @@ use std::time::{Duration, Instant};
 
 use shakmaty::Color;
 
-use super::watched_game::{self, Lots};
+use super::watched_game::{self, RandomChoices};
 use super::{Bench, ProbeOutcome, clock};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{
-    Identified, PositionForm, Ready, RestWatch, Search, Session, Step,
-};
+use crate::judge::probe::conversation::{Identified, Ready, RestWatch, Search, Session, Step};
 use crate::model::evidence::{Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -64,12 +62,12 @@ pub(super) fn run(
 fn talk(bench: &Bench<'_>, mut session: Session<Ready>, go: Go, games: u32) -> Step<Ready> {
     let quick = bench.plan.quick;
     let time = if quick { QUICK_GAME_TIME } else { GAME_TIME };
-    let mut lots = Lots::draw();
-    let mut side = lots.colour();
-    let watched_longer = lots.below(games);
+    let mut random = RandomChoices::seeded();
+    let mut side = random.colour();
+    let watched_longer = random.below(games);
     for game in 0..games {
         let began = Instant::now();
-        session = watched_game::play(session, side, go, time, &mut lots)?;
+        session = watched_game::play(session, side, go, time, &mut random)?;
         let slow = began.elapsed() > time;
         let whole = !quick && (game == watched_longer || slow && game < watched_longer);
         let watch = if whole { RestWatch::Whole } else { RestWatch::Short };
@@ -81,8 +79,8 @@ fn talk(bench: &Bench<'_>, mut session: Session<Ready>, go: Go, games: u32) -> S
     }
     if session.book().option.is_some() {
         // A book answers at the start of the game.
-        let shown = PositionForm::Moves(&Moves::start());
-        (session, _) = session.new_game()?.go(Search { name: "idle-book-off", shown, go })?;
+        (session, _) =
+            session.new_game()?.go(Search::after("idle-book-off", &Moves::start(), go))?;
     }
     Ok(session)
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::Bench;
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::judge::probe::conversation::{PositionForm, Search};
+use crate::judge::probe::conversation::Search;
 use crate::model::evidence::{Answer, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
 
@@ -51,14 +51,9 @@ pub(super) fn ask_within(
     let mut asking = Duration::ZERO;
     for _ in 0..=RESTARTS {
         let Some(first) = rest.first() else { break };
-        let session = bench.start(first.purpose)?;
-        let mut over = None;
-        let mut session = match session.shake_hands() {
-            Ok(ready) => Some(ready),
-            Err(failed) => {
-                over = Some(failed);
-                None
-            }
+        let (mut session, mut over) = match bench.start(first.purpose)?.shake_hands() {
+            Ok(ready) => (Some(ready), None),
+            Err(failed) => (None, Some(failed)),
         };
         let could_start = session.is_some();
         // A start takes what it takes: the time is for questions.
@@ -66,8 +61,7 @@ pub(super) fn ask_within(
         while let (Some(ready), Some((item, others))) = (session.take(), rest.split_first()) {
             // Asked or not, an item that the engine failed at is not asked again.
             rest = others;
-            let search =
-                Search { name: &item.name, shown: PositionForm::Moves(&item.moves), go: item.go };
+            let search = Search::after(&item.name, &item.moves, item.go);
             // An entry that tidies up after the measured run alone is found where the clock, or the number or length of games, is
             // another.
             let to_its_end = item.purpose.can_reject() && !bench.plan.quick;

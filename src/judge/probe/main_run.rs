@@ -8,7 +8,7 @@ use super::{Bench, ProbeOutcome};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::probe::conversation::{
-    ASLEEP, Over, PositionForm, Ready, Search, Session, StartSilence, Step, quit,
+    ASLEEP, Over, Ready, Search, Session, StartSilence, Step, quit,
 };
 use crate::model::evidence::{Answer, EndHow, Purpose, Run};
 use crate::sandbox::plan::SandboxError;
@@ -126,7 +126,7 @@ fn talk(
     // does not know a new game.
     session = session.isready()?.new_game()?;
     let mut ask = |session: Session<Ready>, name: &str, moves: &Moves| {
-        let search = Search { name, shown: PositionForm::Moves(moves), go: clock };
+        let search = Search::after(name, moves, clock);
         let (session, played) = session.go(search)?;
         facts.plays = true;
         Ok::<_, Session<Over>>((session, played))

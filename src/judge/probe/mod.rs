@@ -37,7 +37,7 @@ use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 use again::Chance;
 use main_run::MainRun;
-use watched_game::Lots;
+use watched_game::RandomChoices;
 
 /// Takes one line on what is being done now; called from any thread.
 pub(crate) type Progress<'a> = &'a (dyn Fn(&str) + Sync);
@@ -210,12 +210,6 @@ pub struct Gathered {
     pub(crate) early: Option<EarlyProcess>,
 }
 
-impl Gathered {
-    fn of(runs: Vec<Run>, capabilities: Capabilities) -> Gathered {
-        Gathered { runs, capabilities, early: None }
-    }
-}
-
 /// Runs all probes.
 ///
 /// # Errors
@@ -242,7 +236,9 @@ pub fn gather(
     if !main.facts.started {
         let (works, failed) = another_shell(&bench, main, &mut shown)?;
         others.extend(failed);
-        let Some(shell) = works else { return Ok(Gathered::of(others, shown)) };
+        let Some(shell) = works else {
+            return Ok(Gathered { runs: others, capabilities: shown, early: None });
+        };
         bench.shell = shell;
         progress("start, handshake, first moves, by the other shell");
         main = main_run::run(&bench, SMALL_CLOCK)?;
@@ -420,7 +416,7 @@ fn after_main(
     // It only waits for most of its time, so it is one more beside the others.
     let event = match (facts.plays, late) {
         // A start for each side would take too long.
-        (true, true) => Some(Lots::draw().colour()),
+        (true, true) => Some(RandomChoices::seeded().colour()),
         (true, false) if bench.plan.quick => Some(Color::White),
         _ => None,
     };

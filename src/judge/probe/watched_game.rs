@@ -12,7 +12,7 @@ use shakmaty::{ByColor, Chess, Color, Move, Position, Role};
 use super::games::OPENINGS;
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
-use crate::judge::probe::conversation::{PositionForm, Ready, Search, Session, Step};
+use crate::judge::probe::conversation::{Ready, Search, Session, Step};
 
 /// The least moves of the entry: with the second it knows that a game goes on.
 const FEWEST: u32 = 2;
@@ -33,19 +33,19 @@ pub(super) fn play(
     side: Color,
     least: Go,
     time: Duration,
-    lots: &mut Lots,
+    random: &mut RandomChoices,
 ) -> Step<Ready> {
     let began = Instant::now();
     let mut session = session.new_game()?;
-    let mut game = begin(side, lots);
-    let mut clocks = RunningClocks::begin(least, lots);
-    let moves = FEWEST + lots.below(LENGTHS);
+    let mut game = begin(side, random);
+    let mut clocks = RunningClocks::begin(least, random);
+    let moves = FEWEST + random.below(LENGTHS);
     for played in 1..=moves {
         if game.is_over() {
             break;
         }
         let name = format!("idle-game-ply-{}", game.plies().0);
-        let search = Search { name: &name, shown: PositionForm::Moves(&game), go: clocks.go() };
+        let search = Search::after(&name, &game, clocks.go());
         let best;
         (session, best) = session.go(search)?;
         let moved = Instant::now();
@@ -56,9 +56,9 @@ pub(super) fn play(
         if played == moves || played >= FEWEST && enough {
             break;
         }
-        let Some(reply) = reply(game.position(), lots) else { break };
+        let Some(reply) = reply(game.position(), random) else { break };
         let (shortest, longer) = OPPONENT;
-        std::thread::sleep(Duration::from_millis(u64::from(shortest + lots.below(longer))));
+        std::thread::sleep(Duration::from_millis(u64::from(shortest + random.below(longer))));
         game.play(reply);
         clocks.run(!side, moved.elapsed());
     }
@@ -66,25 +66,25 @@ pub(super) fn play(
 }
 
 /// An opening, played on for some plies, after which this side is to move.
-fn begin(side: Color, lots: &mut Lots) -> Moves {
-    let opening = lots.one_of(&OPENINGS).copied().unwrap_or_default();
+fn begin(side: Color, random: &mut RandomChoices) -> Moves {
+    let opening = random.one_of(&OPENINGS).copied().unwrap_or_default();
     // invariant: a test reads them all
     let mut game = Moves::read(opening).unwrap_or_default();
-    let from = game.plies().0 + lots.below(BEYOND);
+    let from = game.plies().0 + random.below(BEYOND);
     while game.plies().0 < from || game.position().turn() != side {
-        let Some(one) = reply(game.position(), lots) else { break };
+        let Some(one) = reply(game.position(), random) else { break };
         game.play(one);
     }
     game
 }
 
 /// A move of a weak player, who takes what hangs and moves nothing to where it hangs; none where the game is over.
-fn reply(position: &Chess, lots: &mut Lots) -> Option<Move> {
+fn reply(position: &Chess, random: &mut RandomChoices) -> Option<Move> {
     let legal = position.legal_moves();
     let gains = |one: &Move| gain(position, one);
     let best = legal.iter().map(gains).max()?;
     let equal: Vec<&Move> = legal.iter().filter(|one| gains(one) == best).collect();
-    lots.one_of(&equal).map(|one| **one)
+    random.one_of(&equal).map(|one| **one)
 }
 
 /// The pawns that a move wins, as far as one sees who looks no further than at what takes back.
@@ -114,9 +114,9 @@ struct RunningClocks {
 }
 
 impl RunningClocks {
-    fn begin(least: Go, lots: &mut Lots) -> RunningClocks {
+    fn begin(least: Go, random: &mut RandomChoices) -> RunningClocks {
         let (from, more) = SIXTHS;
-        let sixths = from + lots.below(more);
+        let sixths = from + random.below(more);
         let base = least.left(Color::White).unwrap_or_default() * sixths / 6;
         RunningClocks { least, left: ByColor { white: base, black: base } }
     }
@@ -145,15 +145,15 @@ impl RunningClocks {
     }
 }
 
-/// Draws by lot: each is seeded by the operating system, so that no entry knows what comes.
-pub(super) struct Lots {
+/// Random choices, seeded by the operating system, so that no entry knows what comes.
+pub(super) struct RandomChoices {
     seed: RandomState,
     drawn: u32,
 }
 
-impl Lots {
-    pub(super) fn draw() -> Lots {
-        Lots { seed: RandomState::new(), drawn: 0 }
+impl RandomChoices {
+    pub(super) fn seeded() -> RandomChoices {
+        RandomChoices { seed: RandomState::new(), drawn: 0 }
     }
 
     pub(super) fn colour(&mut self) -> Color {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn clocks_begin_alike_and_run_down_by_what_each_side_takes_but_its_increment() {
-        let mut clocks = RunningClocks::begin(SMALL_CLOCK, &mut Lots::draw());
+        let mut clocks = RunningClocks::begin(SMALL_CLOCK, &mut RandomChoices::seeded());
         let (base, black) = shown(&clocks);
         assert!(base == black && (800..=1000).contains(&base), "{base}");
         clocks.run(Color::White, 100 * MS);
@@ -198,12 +198,12 @@ mod tests {
     #[test]
     fn no_clock_shows_less_than_is_asked_for() {
         for (least, base) in [(SMALL_CLOCK, 600), (LEAST_CLOCK, 3000)] {
-            let mut clocks = RunningClocks::begin(least, &mut Lots::draw());
+            let mut clocks = RunningClocks::begin(least, &mut RandomChoices::seeded());
             clocks.run(Color::Black, 20_000 * MS);
             assert!(clocks.is_low(Color::Black) || least == LEAST_CLOCK);
             assert!(shown(&clocks).1 >= base);
         }
-        let mut none = RunningClocks::begin(Go::Bare, &mut Lots::draw());
+        let mut none = RunningClocks::begin(Go::Bare, &mut RandomChoices::seeded());
         none.run(Color::White, 20_000 * MS);
         assert!(none.go() == Go::Bare && !none.is_low(Color::White));
     }
@@ -212,7 +212,7 @@ mod tests {
     fn games_begin_in_many_places_with_the_side_to_move_that_is_wanted() {
         let mut seen = std::collections::HashSet::new();
         for side in [Color::White, Color::Black].repeat(40) {
-            let game = begin(side, &mut Lots::draw());
+            let game = begin(side, &mut RandomChoices::seeded());
             assert!(game.position().turn() == side && !game.is_over());
             assert!((4..=4 + BEYOND).contains(&game.plies().0));
             seen.insert(game.command());
@@ -224,7 +224,7 @@ mod tests {
     fn the_opponent_takes_what_hangs_and_moves_nothing_to_where_it_hangs() {
         let played = |list: &str| {
             let game = Moves::read(list).unwrap();
-            let one = reply(game.position(), &mut Lots::draw()).unwrap();
+            let one = reply(game.position(), &mut RandomChoices::seeded()).unwrap();
             one.to_uci(shakmaty::CastlingMode::Standard).to_string()
         };
         assert_eq!(played("e2e4 e7e5 d1h5 g8f6"), "h5e5");
@@ -236,6 +236,6 @@ mod tests {
         let hangs = legality::judge(before.position(), "f3h4").unwrap();
         assert_eq!(gain(before.position(), &hangs), -3, "the queen takes it");
         let over = Moves::read("f2f3 e7e5 g2g4 d8h4").unwrap();
-        assert_eq!(reply(over.position(), &mut Lots::draw()), None);
+        assert_eq!(reply(over.position(), &mut RandomChoices::seeded()), None);
     }
 }

@@ -10,7 +10,6 @@ use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::ChessLibrary;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,

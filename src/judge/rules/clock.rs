@@ -1,6 +1,6 @@
 //! Rule 1: 30 minutes and 3 seconds a move. Advice only: to lose on time is a loss, and no reason to reject.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::{runs, wording};
 use std::time::Duration;
 
@@ -51,17 +51,8 @@ impl Sample {
     }
 }
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::Possibly,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RULE, CausedByLoad::Possibly, |case| judge(case.evidence));
 
 /// Tells what the engine does with its time.
 fn judge(evidence: &Evidence) -> Finding {
@@ -110,7 +101,8 @@ fn judge(evidence: &Evidence) -> Finding {
 
 /// The time that moves take, in words: the longest with much time left, that with the least left, and the shortest.
 fn shown(samples: &[Sample]) -> Vec<String> {
-    let full = with_much_left(samples).map(|full| {
+    let full = samples.iter().filter(|s| s.left >= BASE / 2).max_by_key(|s| s.took);
+    let full = full.map(|full| {
         format!(
             "{}{} of {} s + 3 s",
             if full.cut { "at least " } else { "" },
@@ -129,11 +121,6 @@ fn shown(samples: &[Sample]) -> Vec<String> {
     });
     let floor = floor(samples).map(|floor| format!("never under {}", wording::secs(floor)));
     [full, little, floor].into_iter().flatten().collect()
-}
-
-/// The longest search with at least half of the clock left.
-fn with_much_left(samples: &[Sample]) -> Option<Sample> {
-    longest(samples.iter().filter(|s| s.left >= BASE / 2))
 }
 
 /// The shortest time of a search that came to its end.
@@ -166,10 +153,6 @@ fn sample(ask: &Ask, go: &GoQuestion) -> Option<Sample> {
         _ => return None,
     };
     Some(Sample { left: go.left?, took: ask.took, cut })
-}
-
-fn longest<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Sample> {
-    samples.max_by_key(|s| s.took).copied()
 }
 
 /// Plays a game on the clock alone, the time of each move read off the samples; the move at which the flag

@@ -79,7 +79,6 @@ fn with_advice(mut finding: Finding, aside: &[Charge]) -> Finding {
         .with("aside", aside.iter().map(|charge| &charge.evidence).collect::<Vec<_>>())
 }
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,

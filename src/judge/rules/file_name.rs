@@ -1,7 +1,7 @@
 //! Rule 7.3: the file name should not contain information. An entry that works only under its own name is
 //! found out by starting it under another one.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::{runs, wording};
 use crate::model::evidence::{Evidence, Purpose};
 use crate::model::rule::RuleId;
@@ -9,17 +9,8 @@ use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::FileName;
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::Possibly,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RULE, CausedByLoad::Possibly, |case| judge(case.evidence));
 
 /// Judges whether the start under a neutral name did as well as the one under its own name.
 fn judge(evidence: &Evidence) -> Finding {

@@ -17,7 +17,6 @@ use crate::model::words::{self, counted};
 
 const RULE: RuleId = RuleId::LeftoverFiles;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,

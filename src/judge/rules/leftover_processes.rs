@@ -12,7 +12,6 @@ use crate::model::words::{self, counted};
 
 const RULE: RuleId = RuleId::LeftoverProcesses;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,

@@ -1,7 +1,7 @@
 //! Rule 2.1: an illegal move loses. Every `bestmove` in every position tried is legal and well formed, and
 //! the engine lives through all of them.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -22,16 +22,9 @@ const SLOW: Duration = Duration::from_secs(30);
 /// The number of offences that are written out.
 const SHOWN: usize = 5;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::IfStrained,
-    leans_on: &[],
-    rests_on: &[],
     before_games: true,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
+    ..JudgedRule::by_answers(RULE, CausedByLoad::IfStrained, |case| judge(case.evidence))
 };
 
 /// Judges every search of the runs that count, and names deaths in the middle of a game.

@@ -2,7 +2,7 @@
 //! it started, and those that its interpreter said it did not find.
 
 use super::{CausedByLoad, InGames, JudgedRule, Needed};
-use crate::judge::support::allowed::{Allowed, LibraryWord};
+use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{complaints, paths, runs};
 use crate::model::command_words::base_name;
 use crate::model::evidence::{
@@ -17,7 +17,6 @@ use crate::sandbox::plan::is_shared_object;
 
 const RULE: RuleId = RuleId::Libraries;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
@@ -34,11 +33,10 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     if evidence.runs.is_empty() {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let refused_by = |name: &str| refused_by(name, policy);
-    let mut fatal: Vec<String> = needed
-        .iter()
-        .filter_map(|name| Some(format!("it is linked with {name} ({})", refused_by(name)?)))
-        .collect();
+    let linked = |name: &String| {
+        Some(format!("it is linked with {name} ({})", policy.library_refused(name)?))
+    };
+    let mut fatal: Vec<String> = needed.iter().filter_map(linked).collect();
     let mut works = true;
     let mut wanted: Vec<String> = Vec::new();
     let mut loaded: Vec<String> = Vec::new();
@@ -65,7 +63,7 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
                 (None, false) if is_loaded(open) => {
                     let name = base_name(&open.path).to_owned();
                     // Allowed by no line of the list, but as a part of what opened it.
-                    if refused_by(&open.path).is_some() {
+                    if policy.library_refused(&open.path).is_some() {
                         brought.push(name.clone());
                     }
                     loaded.push(name);
@@ -93,16 +91,9 @@ fn judge(evidence: &Evidence, needed: &[String], policy: &dyn Allowed) -> Findin
     finding.with("needed", needed).with("loaded", loaded).with("refused", [fatal, wanted].concat())
 }
 
-fn refused_by(name: &str, policy: &dyn Allowed) -> Option<String> {
-    match policy.library(name) {
-        LibraryWord::Refused(reason) => Some(reason),
-        LibraryWord::Allowed(_) => None,
-    }
-}
-
 /// The reason why a library that was opened is not allowed there. A header serves no compiler: it becomes a part of what is compiled.
 fn refused(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> Option<String> {
-    refused_by(&open.path, policy).filter(|_| {
+    policy.library_refused(&open.path).filter(|_| {
         libraries::is_header(&open.path)
             || !(serves_program(run, open, policy) || serves_library(run, open, policy))
     })
@@ -141,7 +132,7 @@ fn serves_program(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> bool {
 fn serves_library(run: &Run, open: &FileOpen, policy: &dyn Allowed) -> bool {
     open.opener.by == OpenerCode::Loader
         && loaded_beside(run, open).any(|other| {
-            matches!(policy.library(&other.path), LibraryWord::Allowed(_))
+            policy.library_refused(&other.path).is_none()
                 && policy.is_linked_with(&other.path, &open.path)
         })
 }
@@ -190,7 +181,6 @@ fn is_native_product(run: &Run, open: &FileOpen) -> bool {
 
 /// The shared objects that were loaded.
 struct Loaded<'a> {
-    /// Their names.
     all: &'a [String],
     /// Those among them that no line of the list allows: what an allowed program needs itself.
     brought: &'a [String],
@@ -242,7 +232,7 @@ fn absent(run: &Run, policy: &dyn Allowed) -> Vec<String> {
         .filter(|name| {
             !paths::is_chess_module(name) && complaints::package_of_python(name).is_none()
         })
-        .filter(|name| matches!(policy.library(name), LibraryWord::Refused(_)))
+        .filter(|name| policy.library_refused(name).is_some())
         .collect()
 }
 
@@ -258,7 +248,7 @@ fn nowhere(run: &Run, policy: &dyn Allowed) -> Vec<String> {
         .filter(|open| speaks_for_entry(run, open))
         .map(|open| base_name(&open.path).to_owned())
         .filter(|name| !found(name))
-        .filter(|name| matches!(policy.library(name), LibraryWord::Refused(_)))
+        .filter(|name| policy.library_refused(name).is_some())
         .collect();
     names.sort();
     names.dedup();
@@ -308,8 +298,8 @@ mod tests {
             TestList.command(name)
         }
 
-        fn library(&self, name_or_path: &str) -> LibraryWord {
-            TestList.library(name_or_path)
+        fn library_refused(&self, name_or_path: &str) -> Option<String> {
+            TestList.library_refused(name_or_path)
         }
 
         fn belongs_to_command(&self, _: Option<&str>, _: &str) -> bool {
@@ -339,8 +329,8 @@ mod tests {
             TestList.command(name)
         }
 
-        fn library(&self, name_or_path: &str) -> LibraryWord {
-            TestList.library(name_or_path)
+        fn library_refused(&self, name_or_path: &str) -> Option<String> {
+            TestList.library_refused(name_or_path)
         }
 
         fn is_linked_with(&self, file: &str, path: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Rule 7.9 at length: a game as long as the longest of the real events still gets a legal answer on one line. A
 //! failure only beyond that is advice.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{came_again, excuse, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, LONG_GAME, Purpose};
@@ -11,17 +11,8 @@ use crate::model::verdict::{Finding, Status};
 
 const RULE: RuleId = RuleId::LongGame;
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::IfStrained,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RULE, CausedByLoad::IfStrained, |case| judge(case.evidence));
 
 /// Judges the answer to the longest list that is demanded.
 fn judge(evidence: &Evidence) -> Finding {

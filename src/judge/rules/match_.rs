@@ -4,7 +4,7 @@
 //! To lose on time is a loss and no reason to reject (rule 1.2): games go on after a fallen flag, and late
 //! moves are told. Only silence long beyond the clock is a fault, and only of an engine that is not slow.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule, Needed};
 use crate::judge::support::came_again::BY_CHANCE;
 use crate::judge::support::{excuse, runs, wording};
 use std::time::Duration;
@@ -26,16 +26,9 @@ const SLOW: u32 = 4;
 /// A move that is late by no more beyond the floor is the floor's doing.
 const FLOOR: u32 = 2;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
     evidence: Needed::Games,
-    load: CausedByLoad::Possibly,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
+    ..JudgedRule::by_answers(RULE, CausedByLoad::Possibly, |case| judge(case.evidence))
 };
 
 /// Judges the games.
@@ -144,7 +137,7 @@ fn accuse(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Finding 
         .detail(format!(
             "game {}, against {}, after {} and {} of its own answers:",
             game.number,
-            rival(game.rival),
+            game.rival.word(),
             game.plies(),
             game.answered
         ))
@@ -177,7 +170,7 @@ fn options(game: &PlayedGame) -> Vec<&str> {
 
 fn words(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> String {
     let by_shell = || runs::measured(evidence).is_some_and(runs::has_shell);
-    let place = format!("at ply {} of a game against {}", game.plies().0, rival(game.rival));
+    let place = format!("at ply {} of a game against {}", game.plies().0, game.rival.word());
     match fault {
         GameFault::Illegal { said, why } => format!("`bestmove {said}` {place} is no move: {why}"),
         GameFault::NoMove { said, legal } => format!(
@@ -195,13 +188,6 @@ fn words(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> String {
             wording::secs(*left)
         ),
         GameFault::NoStart(why) => format!("it did not start for game {}: {why}", game.number),
-    }
-}
-
-fn rival(rival: Rival) -> &'static str {
-    match rival {
-        Rival::Itself => "itself",
-        Rival::Reference => "the reference engine",
     }
 }
 
@@ -230,7 +216,7 @@ fn sound(evidence: &Evidence, played: &PlayedGames) -> Finding {
             GameEnd::Fault(_) => "no answer yet".to_owned(),
         };
         let (number, plies) = (game.number, game.plies());
-        format!("game {number} against {}: {plies}, {} {how}", rival(game.rival), game.result)
+        format!("game {number} against {}: {plies}, {} {how}", game.rival.word(), game.result)
     });
     let weak: Vec<(&PlayedGame, &GameFault)> = played
         .games

@@ -129,6 +129,24 @@ pub struct Case<'a> {
 }
 
 impl JudgedRule {
+    /// A rule that is judged by the engine's answers: no layer of the sandbox and no part of the record stands behind them.
+    const fn by_answers(
+        id: RuleId,
+        load: CausedByLoad,
+        judge: fn(&Case<'_>) -> Finding,
+    ) -> JudgedRule {
+        JudgedRule {
+            id,
+            evidence: Needed::Runs,
+            load,
+            leans_on: &[],
+            rests_on: &[],
+            before_games: false,
+            in_games: InGames::Nothing,
+            judge,
+        }
+    }
+
     /// The finding, left open where the host could not watch what the rule is about.
     pub(crate) fn finding(&self, case: &Case<'_>) -> Finding {
         excuse::leaning_on((self.judge)(case), &case.evidence.host, self.leans_on)

@@ -1,6 +1,6 @@
 //! Rule 0.1: an internal opening book that is on by default can be switched off.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::runs;
 use crate::model::evidence::Evidence;
 use crate::model::rule::RuleId;
@@ -8,17 +8,8 @@ use crate::model::verdict::Finding;
 
 const RULE: RuleId = RuleId::OwnBook;
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::Never,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RULE, CausedByLoad::Never, |case| judge(case.evidence));
 
 /// Judges what the engine said of a book, at its defaults and after its option was set to false.
 fn judge(evidence: &Evidence) -> Finding {

@@ -1,7 +1,7 @@
 //! Rule 0.1: pondering that is on by default can be switched off. An engine that ponders unasked uses the
 //! processor after its `bestmove`, and did not before its first `go`.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use std::time::Duration;
 
 use crate::judge::support::allowed::Allowed;
@@ -24,17 +24,10 @@ const CALLS: f64 = 0.05;
 /// A winding down that asks for a remark.
 const LONG: Duration = Duration::from_millis(500);
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::Possibly,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| unseen(judge(case.evidence), case.evidence, case.allowed),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RULE, CausedByLoad::Possibly, |case| {
+        unseen(judge(case.evidence), case.evidence, case.allowed)
+    });
 
 /// Says of what rests that an accelerator may not: nobody counts what it does.
 fn unseen(mut finding: Finding, evidence: &Evidence, policy: &dyn Allowed) -> Finding {

@@ -5,17 +5,17 @@ use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{excuse, host_lacks, runs, start_failure, wording};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::model::evidence::{EndHow, Evidence, ExecOutcome, Purpose, Question, Run, Shell};
+use crate::model::evidence::{EndHow, Evidence, Exec, ExecOutcome, Purpose, Question, Run, Shell};
 use crate::model::layer_status::LayerName;
 use crate::model::rule::RuleId;
+use crate::model::text::in_millis;
 use crate::model::verdict::Finding;
 use crate::model::words;
 
 const RULE: RuleId = RuleId::Startup;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
     id: RULE,
     evidence: Needed::Runs,
@@ -40,15 +40,11 @@ fn judge(evidence: &Evidence, policy: &dyn Allowed) -> Finding {
         _ => down(evidence, run, policy),
     };
     let finding = finding
-        .with("uciok_ms", run.uciok.map(in_ms))
-        .with("readyok_ms", run.readyok.map(in_ms))
-        .with("limit_ms", in_ms(limit))
+        .with("uciok_ms", run.uciok.map(in_millis))
+        .with("readyok_ms", run.readyok.map(in_millis))
+        .with("limit_ms", in_millis(limit))
         .with("programs", programs(run));
     lazy(finding, run)
-}
-
-fn in_ms(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// Says where the run was helped by `--lazy-memory`, and what was asked for.
@@ -171,7 +167,7 @@ fn down(evidence: &Evidence, run: &Run, policy: &dyn Allowed) -> Finding {
             format!("under a neutral file name it did not start: {}", cause.what),
         )
         .details(cause.details)
-        .with("own_name_works", own.readyok.map(in_ms))
+        .with("own_name_works", own.readyok.map(in_millis))
         .help("let it start under any file name (see file-name)");
     }
     let finding = Finding::fail(RULE, format!("it did not start: {}", cause.what))
@@ -189,55 +185,42 @@ fn down(evidence: &Evidence, run: &Run, policy: &dyn Allowed) -> Finding {
     )
 }
 
-/// The programs that ran longest before `readyok`, the longest first.
-fn longest(run: &Run) -> Vec<(usize, Option<Duration>)> {
+/// The programs that ran longest before `readyok`, the longest first, each with its number.
+fn longest(run: &Run) -> Vec<(usize, &Exec)> {
     let end = run.readyok.unwrap_or(Duration::MAX);
-    let mut ran: Vec<(usize, Option<Duration>)> = run
-        .execs
-        .iter()
-        .enumerate()
-        .filter(|(_, exec)| exec.outcome == ExecOutcome::Ran && exec.at <= end)
-        .map(|(index, exec)| (index, exec.lasted))
-        .collect();
+    let is_of_start = |exec: &Exec| exec.outcome == ExecOutcome::Ran && exec.at <= end;
+    let all = run.execs.iter().enumerate();
+    let mut ran: Vec<(usize, &Exec)> = all.filter(|(_, exec)| is_of_start(exec)).collect();
     // A program that still ran at the end (the engine itself, a waiting `sleep`) comes last: it cost no start.
-    ran.sort_by_key(|(index, lasted)| (lasted.is_none(), std::cmp::Reverse(*lasted), *index));
+    ran.sort_by_key(|(index, exec)| {
+        (exec.lasted.is_none(), std::cmp::Reverse(exec.lasted), *index)
+    });
     ran
 }
 
 /// The parts of the start's time, for people.
 fn where_time_went(run: &Run) -> Vec<String> {
-    longest(run)
-        .into_iter()
-        .take(8)
-        .filter_map(|(index, lasted)| {
-            let exec = run.execs.get(index)?;
-            let how_long = match lasted {
-                Some(lasted) => format!("ran {}", wording::secs(lasted)),
-                None => "ran on".to_owned(),
-            };
-            Some(format!(
-                "{} {how_long}, from {}",
-                runs::lineage(run, Some(index)),
-                wording::secs(exec.at)
-            ))
-        })
-        .collect()
+    let line = |(index, exec): (usize, &Exec)| {
+        let how_long = match exec.lasted {
+            Some(lasted) => format!("ran {}", wording::secs(lasted)),
+            None => "ran on".to_owned(),
+        };
+        let (lineage, from) = (runs::lineage(run, Some(index)), wording::secs(exec.at));
+        format!("{lineage} {how_long}, from {from}")
+    };
+    longest(run).into_iter().take(8).map(line).collect()
 }
 
 /// Where the time went, for programs.
-fn programs(run: &Run) -> serde_json::Value {
-    longest(run)
-        .into_iter()
-        .take(16)
-        .filter_map(|(index, lasted)| {
-            let exec = run.execs.get(index)?;
-            Some(json!({
-                "name": exec.name,
-                "at_ms": in_ms(exec.at),
-                "lasted_ms": lasted.map(in_ms),
-            }))
+fn programs(run: &Run) -> Value {
+    let program = |(_, exec): (usize, &Exec)| {
+        json!({
+            "name": exec.name,
+            "at_ms": in_millis(exec.at),
+            "lasted_ms": exec.lasted.map(in_millis),
         })
-        .collect()
+    };
+    longest(run).into_iter().take(16).map(program).collect()
 }
 
 #[cfg(test)]

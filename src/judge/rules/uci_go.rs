@@ -1,6 +1,6 @@
 //! Rule 7.9: `go` or `go wtime A btime B winc C binc D`: one of the two must work.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{excuse, host_lacks, one_answer, runs, wording};
 use crate::model::evidence::{Answer, Ask, Evidence, Purpose, Run};
@@ -10,16 +10,9 @@ use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::UciGo;
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::IfStrained,
-    leans_on: &[],
-    rests_on: &[],
     before_games: true,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
+    ..JudgedRule::by_answers(RULE, CausedByLoad::IfStrained, |case| judge(case.evidence))
 };
 
 /// Judges whether searches end with a `bestmove`; whether the move is legal is `legal-moves`'s matter.

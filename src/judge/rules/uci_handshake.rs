@@ -1,7 +1,7 @@
 //! Rule 7.9: `uci` is answered with `uciok`. `startup` covers the start and its time; this covers an engine
 //! that runs and talks, and does not say the word.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::{excuse, runs, wording};
 use crate::model::evidence::{Answer, Evidence, Question, Run};
 use crate::model::rule::RuleId;
@@ -10,17 +10,8 @@ use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::UciHandshake;
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::IfStrained,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RULE, CausedByLoad::IfStrained, |case| judge(case.evidence));
 
 /// Judges the answer to the first line that every run is sent.
 fn judge(evidence: &Evidence) -> Finding {
@@ -112,7 +103,7 @@ fn said(run: &Run) -> Option<String> {
         Answer::Illegal { line, .. } => Some(line.clone()),
         Answer::Flood(bytes) => Some(bytes.to_string()),
         _ if ask.infos > 0 => {
-            Some(ask.last_info.clone().unwrap_or_else(|| counted(ask.infos as usize, "info line")))
+            Some(ask.last_info.clone().unwrap_or_else(|| counted(ask.infos, "info line")))
         }
         _ => None,
     })

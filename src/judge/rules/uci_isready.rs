@@ -1,22 +1,15 @@
 //! Rule 7.9: `isready` is answered with `readyok`.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::one_answer::{self, Exchange};
 use crate::model::evidence::{Evidence, Question};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RuleId::UciIsready,
-    evidence: Needed::Runs,
-    load: CausedByLoad::IfStrained,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RuleId::UciIsready, CausedByLoad::IfStrained, |case| {
+        judge(case.evidence)
+    });
 
 /// Judges every `isready` that was sent to a run that counts.
 fn judge(evidence: &Evidence) -> Finding {

@@ -1,22 +1,15 @@
 //! Rule 7.9: `ucinewgame` is survived. It has no answer of its own, so `isready` is sent after it.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::one_answer::{self, Exchange};
 use crate::model::evidence::{Evidence, Question};
 use crate::model::rule::RuleId;
 use crate::model::verdict::Finding;
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RuleId::UciNewgame,
-    evidence: Needed::Runs,
-    load: CausedByLoad::IfStrained,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RuleId::UciNewgame, CausedByLoad::IfStrained, |case| {
+        judge(case.evidence)
+    });
 
 /// Judges every `ucinewgame` that was sent to a run that counts.
 fn judge(evidence: &Evidence) -> Finding {

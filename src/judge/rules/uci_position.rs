@@ -1,7 +1,7 @@
 //! Rule 7.9: `position startpos` and `position startpos moves …` are understood. There is no answer to
 //! `position`; what follows `go` shows which position the engine has.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{excuse, one_answer, runs};
 use crate::model::evidence::{Answer, Ask, Evidence, Purpose, Run};
@@ -18,16 +18,9 @@ const FIRST_MOVES: [&str; 20] = [
     "g2g3", "g2g4", "h2h3", "h2h4", "b1a3", "b1c3", "g1f3", "g1h3",
 ];
 
-/// The rule as the registry lists it.
 pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::IfStrained,
-    leans_on: &[],
-    rests_on: &[],
     before_games: true,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
+    ..JudgedRule::by_answers(RULE, CausedByLoad::IfStrained, |case| judge(case.evidence))
 };
 
 /// Judges the answers from the start position and after lists of moves.

@@ -1,6 +1,6 @@
 //! Rule 7.9: `quit` ends the engine. So should the end of input, and `quit` while it thinks; these are advice.
 
-use super::{CausedByLoad, InGames, JudgedRule, Needed};
+use super::{CausedByLoad, JudgedRule};
 use crate::judge::support::{excuse, one_answer, runs, wording};
 use nix::sys::signal::Signal;
 
@@ -10,17 +10,8 @@ use crate::model::verdict::{Finding, Status};
 
 const RULE: RuleId = RuleId::UciQuit;
 
-/// The rule as the registry lists it.
-pub(crate) const JUDGED: JudgedRule = JudgedRule {
-    id: RULE,
-    evidence: Needed::Runs,
-    load: CausedByLoad::IfStrained,
-    leans_on: &[],
-    rests_on: &[],
-    before_games: false,
-    in_games: InGames::Nothing,
-    judge: |case| judge(case.evidence),
-};
+pub(crate) const JUDGED: JudgedRule =
+    JudgedRule::by_answers(RULE, CausedByLoad::IfStrained, |case| judge(case.evidence));
 
 /// Judges every `quit` that was sent to a run that counts.
 fn judge(evidence: &Evidence) -> Finding {

@@ -18,15 +18,6 @@ pub struct CommandWord {
     pub(crate) reason: String,
 }
 
-/// The allow-list's word on a library, with its rule or reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LibraryWord {
-    /// Allowed, on this ground.
-    Allowed(String),
-    /// Refused, for this reason.
-    Refused(String),
-}
-
 /// The allow-list, as far as rules ask it.
 pub trait Allowed {
     /// The class of a bare name (`xz`, `curl`).
@@ -43,8 +34,9 @@ pub trait Allowed {
         false
     }
 
-    /// The word on a shared object's name (`libc.so.6`), a module's name (`numpy`) or a path.
-    fn library(&self, name_or_path: &str) -> LibraryWord;
+    /// The reason why a library is refused; none for one that is allowed. It is told by a shared object's name (`libc.so.6`), a module's
+    /// name (`numpy`) or a path.
+    fn library_refused(&self, name_or_path: &str) -> Option<String>;
 
     /// True if a file is part of what the allowed command that opened it, by its real path where that was seen, itself
     /// needs (a compiler's arithmetic library, an extension module of Python's own).
@@ -92,27 +84,25 @@ impl Allowed for Toolchain {
             || path.starts_with('/') && libraries::judge(self.list(), path).is_allowed()
     }
 
-    fn library(&self, name_or_path: &str) -> LibraryWord {
+    fn library_refused(&self, name_or_path: &str) -> Option<String> {
         match libraries::judge(self.list(), name_or_path) {
-            libraries::LibraryDecision::Allowed(reason) => LibraryWord::Allowed(reason),
+            libraries::LibraryDecision::Allowed(_) => None,
             // A module's own name (`torch`, `JSON/XS.pm`) is only asked about where an interpreter did not
             // find it, so it is neither in the standard library nor allowed.
             libraries::LibraryDecision::NotALibrary if !name_or_path.starts_with('/') => {
-                LibraryWord::Refused("rule 7.6 does not allow it".into())
+                Some("rule 7.6 does not allow it".into())
             }
-            libraries::LibraryDecision::NotALibrary => LibraryWord::Allowed("no library".into()),
+            libraries::LibraryDecision::NotALibrary => None,
             // The C library loads its character sets as libraries, into whatever program asks for one.
             libraries::LibraryDecision::Refused(reason) => {
                 let mut files = self.list().files.iter().filter(|f| f.path.starts_with("/usr/lib"));
                 let usual = libraries::below_usr(name_or_path);
                 let path = usual.as_deref().unwrap_or(name_or_path);
-                match files.find(|file| pattern::covers(&file.path, path)) {
-                    Some(file) => LibraryWord::Allowed(file.ground()),
-                    None => LibraryWord::Refused(reason),
-                }
+                let is_covered = files.any(|file| pattern::covers(&file.path, path));
+                (!is_covered).then_some(reason)
             }
             libraries::LibraryDecision::ChessLibrary(name) => {
-                LibraryWord::Refused(format!("{name} is a chess library of the host, see rule 7.7"))
+                Some(format!("{name} is a chess library of the host, see rule 7.7"))
             }
         }
     }
@@ -163,13 +153,13 @@ mod tests {
     fn a_character_set_of_the_c_library_is_no_strange_library() {
         let list = Arc::new(Allowlist::built_in().clone());
         let tools = Toolchain::discover(list, Strictness::Tolerant);
-        let word = |path: &str| tools.library(path);
+        let refused = |path: &str| tools.library_refused(path);
         for directory in
             ["/usr/lib/x86_64-linux-gnu/gconv", "/usr/lib64/gconv", "/lib/x86_64-linux-gnu/gconv"]
         {
             let path = format!("{directory}/ISO8859-1.so");
-            assert!(matches!(word(&path), LibraryWord::Allowed(_)), "{path}");
+            assert_eq!(refused(&path), None, "{path}");
         }
-        assert!(matches!(word("/usr/lib/x86_64-linux-gnu/ISO8859-1.so"), LibraryWord::Refused(_)));
+        assert!(refused("/usr/lib/x86_64-linux-gnu/ISO8859-1.so").is_some());
     }
 }

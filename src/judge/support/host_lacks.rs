@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::judge::support::allowed::{Allowed, LibraryWord};
+use crate::judge::support::allowed::Allowed;
 use crate::judge::support::complaints::{self, Complainer};
 use crate::judge::support::excuse::{Excuse, gaps, refusal};
 use crate::judge::support::{older_tools, runs, wording};
@@ -19,18 +19,12 @@ use crate::sandbox::plan::PSEUDO_TERMINAL;
 /// The run asked for a command of rule 7.5 that this host lacks.
 fn missing_command(run: &Run, host: &HostFacts) -> Option<Excuse> {
     let named = complaints::not_found_names(&run.stderr_tail);
-    let launch = run.launch_failure.as_ref().map(|failure| {
-        failure
-            .what
-            .split(|c: char| c.is_whitespace() || "`'\"():,;".contains(c))
-            .filter_map(|word| word.rsplit('/').next())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    });
+    let launch = run.launch_failure.as_ref().map_or("", |failure| &failure.what);
+    let words = || launch.split(|c: char| c.is_whitespace() || "`'\"():,;".contains(c));
     let name = host.missing_commands.iter().find(|name| {
         run.not_installed.contains(name)
             || named.contains(name)
-            || launch.as_ref().is_some_and(|words| words.contains(name))
+            || words().any(|word| base_name(word) == **name)
     })?;
     Some(Excuse::of_host(
         format!("it asked for {name}, which is allowed and which this host does not have"),
@@ -74,7 +68,7 @@ fn older_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     // The loader opens the library before it complains; of other starts, files are not recorded.
     let opened = |open: &FileOpen| !open.own && base_name(&open.path) == name;
     let is_borne_out = run.purpose != Purpose::Main || run.opens.iter().any(opened);
-    let is_allowed = matches!(policy.library(name), LibraryWord::Allowed(_));
+    let is_allowed = policy.library_refused(name).is_none();
     (is_allowed && is_borne_out).then(|| Excuse::of_host(
         format!("it needs {version} of {name}, which is allowed and older on this host"),
         format!("judge it on a host whose {name} is as new as that of the event's machine, or link it on an older system"),
@@ -86,7 +80,7 @@ fn older_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
 fn missing_library(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     let (name, _) =
         complaints::missing_by_complainer(&run.stderr_tail).into_iter().find(|(name, by)| {
-            matches!(policy.library(name), LibraryWord::Allowed(_)) && is_borne_out(run, name, *by)
+            policy.library_refused(name).is_none() && is_borne_out(run, name, *by)
         })?;
     Some(Excuse::of_host(
         format!("it asked for {name}, which is allowed and which it did not find on this host"),

@@ -1,7 +1,7 @@
 //! A record that is not whole acquits nobody: whatever ran out of room may be what an entry wanted unseen.
 
 use crate::model::evidence::{Evidence, GamesEvidence, RecordPart, Resource};
-use crate::model::verdict::{Finding, Status, WAIVED};
+use crate::model::verdict::{Finding, Status};
 
 /// The parts of the record for which there was no room, in runs or in games.
 pub(crate) fn missing(evidence: &Evidence) -> Vec<RecordPart> {
@@ -22,9 +22,8 @@ pub(crate) fn missing(evidence: &Evidence) -> Vec<RecordPart> {
 /// Opens a finding that rests on a part of the record for which there was no room. A broken rule stays broken, and one
 /// that the organisers waived stays waived.
 pub(crate) fn open(finding: &mut Finding, part: RecordPart) {
-    let is_settled = matches!(finding.status, Status::Fail | Status::Undecided)
-        || finding.evidence.contains_key(WAIVED);
-    if !is_settled {
+    let is_settled = matches!(finding.status, Status::Fail | Status::Undecided);
+    if !is_settled && !finding.is_waived() {
         finding.status = Status::Undecided;
         finding.summary = format!("not certain, since {part}; {}", finding.summary);
         finding.help =

@@ -136,6 +136,16 @@ pub enum Rival {
     Reference,
 }
 
+impl Rival {
+    /// For people, behind `against`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Rival::Itself => "itself",
+            Rival::Reference => "the reference engine",
+        }
+    }
+}
+
 /// The entry's colours in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -10,8 +10,7 @@ use shakmaty::{Chess, Color};
 use super::board::board;
 use super::graph::graph;
 use crate::model::entry_report::EntryReport;
-use crate::model::evidence::PlayedGame;
-use crate::model::evidence::{PlayedPly, Rival};
+use crate::model::evidence::{PlayedGame, PlayedPly};
 use crate::view::text::clean;
 
 /// Games in pictures; more are a match.
@@ -39,15 +38,11 @@ pub(super) fn pictures(report: &EntryReport) -> Markup {
 }
 
 fn picture(game: &PlayedGame) -> Markup {
-    let rival = match game.rival {
-        Rival::Itself => "itself",
-        Rival::Reference => "the reference engine",
-    };
     let label = format!("the position at its end: {}", game.fen);
     html! {
         figure {
             figcaption {
-                strong { "Game " (game.number) } " against " (rival) ": " (game.result) " after " (game.plies()) ", "
+                strong { "Game " (game.number) } " against " (game.rival.word()) ": " (game.result) " after " (game.plies()) ", "
                 span class=[game.is_fault().then_some("fail")] { (clean(&game.how())) }
             }
             (board(&game.fen, game.moves.last().map(|ply| &*ply.uci), &label))

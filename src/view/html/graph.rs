@@ -19,25 +19,15 @@ const REACH: f64 = 44.0;
 const FLOOR: f64 = 160.0;
 const HIGH: f64 = 44.0;
 
-/// One point or bar.
-struct At {
-    x: f64,
-    black: bool,
-}
-
 /// The graph of plies of which a side made the first; none where nobody thought.
 pub(in crate::view) fn graph(plies: &[PlayedPly], first: Color) -> Option<Markup> {
     let longest = plies.iter().filter_map(|ply| ply.took).max()?;
     let step = (RIGHT - LEFT) / plies.len() as f64;
-    let place = |index: usize| At {
-        x: LEFT + (index as f64 + 0.5) * step,
-        black: index.is_multiple_of(2) != first.is_white(),
-    };
     let mut lines = [String::new(), String::new()];
     let mut bars = [String::new(), String::new()];
     for (index, ply) in plies.iter().enumerate() {
-        let At { x, black } = place(index);
-        let side = usize::from(black);
+        let x = LEFT + (index as f64 + 0.5) * step;
+        let side = usize::from(index.is_multiple_of(2) != first.is_white());
         // Writing to a string cannot fail, here and below.
         if let Some(score) = ply.score {
             let y = LEVEL - REACH * share(score);

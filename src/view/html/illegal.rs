@@ -14,7 +14,6 @@ const MOST: usize = 3;
 
 /// A search that was answered so.
 struct Illegal<'a> {
-    /// The position.
     fen: &'a str,
     /// The answer, `bestmove e8g8`.
     line: &'a str,

@@ -9,15 +9,11 @@ pub(super) fn bar(size: &SizeFigures) -> Markup {
     let rest = size.file.saturating_sub(size.stub.unwrap_or_default()).0;
     let left = size.limit.saturating_sub(size.total).0;
     let over = size.total.saturating_sub(size.limit).0;
-    let mut parts = Vec::new();
-    if let Some(stub) = size.stub {
-        parts.push(("stub", "stub", stub.0));
-        parts.push(("payload", "payload", rest));
-    } else {
-        parts.push(("payload", "file", rest));
-    }
-    parts.push(("json", "engines.json", size.payload.0));
-    parts.push(("left", "left", left));
+    let mut parts = match size.stub {
+        Some(stub) => vec![("stub", "stub", stub.0), ("payload", "payload", rest)],
+        None => vec![("payload", "file", rest)],
+    };
+    parts.extend([("json", "engines.json", size.payload.0), ("left", "left", left)]);
     let whole = size.limit.max(size.total).0.max(1);
     // Three decimals are exact enough for any screen; a single byte is kept visible by the style sheet.
     let percent = |bytes: u64| format!("{:.3}%", bytes as f64 * 100.0 / whole as f64);

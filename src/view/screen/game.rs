@@ -14,9 +14,7 @@ use crate::view::text::columns;
 pub(crate) struct GameOnScreen<'a> {
     /// Its place and its terms.
     pub(crate) head: String,
-    /// The board.
     pub(crate) board: Board,
-    /// Its players.
     pub(crate) players: ByColor<PlayerOnScreen<'a>>,
     /// Its last moves, a line for those of both sides; see [`last_moves`].
     pub(crate) moves: Vec<String>,
@@ -26,7 +24,6 @@ pub(crate) struct GameOnScreen<'a> {
 
 /// A player at a moment.
 pub(crate) struct PlayerOnScreen<'a> {
-    /// Its name.
     pub(crate) name: &'a str,
     /// Its time; none where it plays without a clock.
     pub(crate) left: Option<Duration>,
@@ -45,7 +42,6 @@ impl GameOnScreen<'_> {
     pub(crate) const HEIGHT: usize = 11;
 
     /// The lines of the whole game, on so many columns.
-    #[must_use]
     pub(crate) fn lines(&self, width: usize) -> Vec<String> {
         let is_wide = width >= Self::WIDE;
         let [mut beside, white] = [Color::Black, Color::White].map(|color| {
@@ -70,7 +66,6 @@ impl GameOnScreen<'_> {
     }
 
     /// The game in a line, where it has no room: `1-2.1 A – B: 12. Nf3, Black to move, 0:58 0:59`.
-    #[must_use]
     pub(crate) fn brief(&self, place: &str) -> String {
         let [white, black] = [&self.players.white, &self.players.black];
         let name = |player: &PlayerOnScreen<'_>| escape(player.name.as_bytes(), NAME);
@@ -134,7 +129,6 @@ fn mark(color: Color) -> char {
 pub(crate) struct MoveOnScreen {
     /// Its number, as people count.
     pub(crate) number: u32,
-    /// Its side.
     pub(crate) side: Color,
     /// As people write it.
     pub(crate) san: String,
@@ -142,14 +136,12 @@ pub(crate) struct MoveOnScreen {
 
 impl MoveOnScreen {
     /// `12. Nf3`, `12… Nf6`.
-    #[must_use]
     pub(crate) fn numbered(&self) -> String {
         numbered_move(self.number, self.side, &self.san)
     }
 }
 
 /// The last moves, three of both sides at most, a line each: `12. Nf3 Nc6`.
-#[must_use]
 pub(crate) fn last_moves(moves: &[MoveOnScreen]) -> Vec<String> {
     const MOST: usize = 3;
     let pairs = moves.chunk_by(|a, b| a.number == b.number).rev().take(MOST);

@@ -96,7 +96,6 @@ fn title(bracket: &BroadcastBracket, number: u32) -> String {
     found.map_or_else(String::new, |one| one.title.to_lowercase())
 }
 
-/// The state of a match.
 fn state(site: &Site<'_>, one: &BracketMatch, own: &[&Slot]) -> Markup {
     if let Some(winner) = one.winner() {
         let what = match one.prize {
@@ -112,9 +111,7 @@ fn state(site: &Site<'_>, one: &BracketMatch, own: &[&Slot]) -> Markup {
         GameState::DueAfter(_) => Some(None),
         GameState::Begun => None,
     });
-    let is_open = own
-        .iter()
-        .any(|slot| site.broadcast.games.get(&slot.key).is_some_and(|game| game.is_open()));
+    let is_open = own.iter().any(|slot| site.is_open(slot));
     match (begun, next) {
         _ if is_open => html! { strong { "under way" } },
         (true, Some(Some(at))) => html! { "goes on about " (moment(at)) },

@@ -16,9 +16,7 @@ use crate::view::figures::numbered;
 pub(crate) struct SiteCrash {
     /// The name of its folder.
     pub(crate) name: String,
-    /// Its files.
     pub(crate) files: Vec<(&'static str, String)>,
-    /// The engine.
     pub(crate) engine: String,
     /// The reason for its end.
     pub(crate) why: String,
@@ -51,19 +49,14 @@ pub(super) fn files(site: &Site<'_>, game: &BroadcastGame) -> Vec<File> {
     files.collect()
 }
 
-/// The folder of a crash's files; a game has seldom more than one crash.
-fn folder(game: &BroadcastGame, number: usize) -> String {
-    format!("crashes/{}", name(game, number))
-}
-
-/// The folder's own name.
+/// The name of a crash's folder; a game has seldom more than one crash.
 fn name(game: &BroadcastGame, number: usize) -> String {
     format!("{}-{number}", game.key())
 }
 
 /// The names of a crash's files with their addresses.
 pub(super) fn links(game: &BroadcastGame, number: usize) -> Vec<(&'static str, String)> {
-    let folder = folder(game, number);
+    let name = name(game, number);
     let has_stderr = game.killed.get(number - 1).is_some_and(|killed| !killed.stderr.is_empty());
     let names = [
         ("the crash", "crash.txt"),
@@ -74,7 +67,7 @@ pub(super) fn links(game: &BroadcastGame, number: usize) -> Vec<(&'static str, S
         ("standard error", "stderr.txt"),
     ];
     let named = names.into_iter().filter(|(_, file)| has_stderr || *file != "stderr.txt");
-    named.map(|(words, file)| (words, format!("{folder}/{file}"))).collect()
+    named.map(|(words, file)| (words, format!("crashes/{name}/{file}"))).collect()
 }
 
 fn color(game: &BroadcastGame, killed: &EngineKilled) -> Color {

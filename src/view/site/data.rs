@@ -89,13 +89,10 @@ impl Site<'_> {
         let slots = slots.iter().map(|slot| {
             let game = slot.game(self.broadcast);
             let finished = game.and_then(|game| game.finished.as_ref());
-            let expected = match slot.state {
-                GameState::Due(Some(at)) => Some(humantime::format_rfc3339_seconds(at).to_string()),
-                _ => None,
-            };
-            let after = match slot.state {
-                GameState::DueAfter(after) => Some(after.as_secs()),
-                _ => None,
+            let (expected, after) = match slot.state {
+                GameState::Due(at) => (at.map(humantime::format_rfc3339_seconds), None),
+                GameState::DueAfter(after) => (None, Some(after.as_secs())),
+                GameState::Begun => (None, None),
             };
             json!({
                 "game": slot.key.to_string(),
@@ -104,7 +101,7 @@ impl Site<'_> {
                 "file": game.map(|_| format!("{}.json", path(slot.key))),
                 "result": finished.map(|finished| &finished.result),
                 "details": finished.map(GameFinished::told_details),
-                "expected": expected,
+                "expected": expected.map(|at| at.to_string()),
                 "expected-after": after,
             })
         });

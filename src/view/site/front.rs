@@ -14,7 +14,6 @@ use crate::view::event_ratings;
 use crate::view::figures::state;
 use crate::view::wide_table::wide_table;
 
-/// The page.
 pub(super) fn page(site: &Site<'_>) -> String {
     let config = site.config;
     let title = word(&config.event);

@@ -25,7 +25,6 @@ const TOLD_AGAIN: usize = 12;
 /// The fifty-move rule, in plies.
 const FIFTY: u32 = 100;
 
-/// The page of a game.
 pub(super) fn page(site: &Site<'_>, game: &BroadcastGame) -> String {
     let title = format!("{} – {}", word(&game.started.white), word(&game.started.black));
     let path = path(game.key());
@@ -144,7 +143,7 @@ fn player(
                 strong { (shell::name(name)) }
                 @if let Some(rating) = rating { " " span.soft { (rating) } }
             }
-            p.clock data-left=(left / 1000) data-since=[since.map(millis)] role="timer"
+            p.clock data-left=(left / 1000) data-since=[since] role="timer"
                 aria-label={ (color_name(color)) "'s clock" } { (clock(Duration::from_micros(left))) }
             p.figures {
                 @if let Some(ply) = ply {
@@ -174,14 +173,11 @@ fn first_clocks(game: &BroadcastGame) -> String {
     game.started.clocks.map(|left| clock(Duration::from_micros(left))).join(" ")
 }
 
-/// The moment at which the clock that runs began to.
-fn since(site: &Site<'_>, game: &BroadcastGame) -> SystemTime {
+/// The moment at which the clock that runs began to, in milliseconds.
+fn since(site: &Site<'_>, game: &BroadcastGame) -> u128 {
     let running = Running::find(site.running, &game.started.id, game.plies.len());
-    running.map_or(site.now, |running| running.since)
-}
-
-fn millis(at: SystemTime) -> u128 {
-    at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
+    let began = running.map_or(site.now, |running| running.since);
+    began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
 }
 
 /// Plies to the ends that are counted down to.
@@ -190,25 +186,20 @@ fn counters(site: &Site<'_>, game: &BroadcastGame, last: Option<&ShownMove<'_>>)
     let rules = game.plies.last().map_or(RuleDistances::OFF, |ply| ply.rules_in);
     let stage = site.config.stages.get(game.started.stage);
     let adjudicates_nothing = stage.is_none_or(|stage| !stage.terms.end_by_evaluation());
-    let named = [("the draw rule", rules.draw), ("the win rule", rules.win)];
+    let named = [("The draw rule", rules.draw), ("The win rule", rules.win)];
     let named = named.into_iter().filter_map(|(name, rule)| Some((name, rule.plies()?)));
     html! {
         ul.counters {
             li { "Fifty-move rule in " (counted(FIFTY.saturating_sub(quiet), "ply")) }
             @for (name, (plies, counts)) in named {
                 li {
-                    (capital(name)) " in " (plies) " plies"
+                    (name) " in " (plies) " plies"
                     @if !counts { ", not counting yet" }
                 }
             }
             @if adjudicates_nothing { li.soft { "No adjudication by evaluation in this event" } }
         }
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Both evaluations and the times, over the game.

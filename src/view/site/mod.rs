@@ -16,7 +16,7 @@ mod tests;
 
 use std::time::{Duration, SystemTime};
 
-use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Running};
+use crate::event::broadcast::{Broadcast, BroadcastGame, GameKey, Running, Slot};
 use crate::event::config::EventConfig;
 use crate::view::figures::word;
 use crate::view::screen::Runner;
@@ -47,7 +47,6 @@ pub(crate) enum SiteKind {
 /// An event at a moment.
 #[derive(Clone, Copy)]
 pub(crate) struct Site<'a> {
-    /// Its settings.
     pub(crate) config: &'a EventConfig,
     /// Its games and its state.
     pub(crate) broadcast: &'a Broadcast,
@@ -55,7 +54,6 @@ pub(crate) struct Site<'a> {
     pub(crate) running: &'a [Running],
     /// The program that plays it.
     pub(crate) runner: Runner,
-    /// The moment.
     pub(crate) now: SystemTime,
     /// The way in which it is read.
     pub(crate) kind: SiteKind,
@@ -92,6 +90,11 @@ impl Site<'_> {
         self.now.checked_add(left.min()? + self.config.margin + RESPITE)
     }
 
+    /// True if a game is under way.
+    fn is_open(&self, slot: &Slot) -> bool {
+        slot.game(self.broadcast).is_some_and(BroadcastGame::is_open)
+    }
+
     /// The file that changes with nothing.
     pub(crate) fn script() -> File {
         ("page.js".into(), include_str!("page.js").into())
@@ -107,7 +110,6 @@ impl Site<'_> {
         ]
     }
 
-    /// The files of a game.
     pub(crate) fn game_files(&self, game: &BroadcastGame) -> Vec<File> {
         let path = path(game.key());
         let mut files = vec![

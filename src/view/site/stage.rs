@@ -56,7 +56,6 @@ impl StagePhase {
     }
 }
 
-/// The section of a stage.
 pub(super) fn section(site: &Site<'_>, number: usize, stage: &Stage) -> Markup {
     let phase = StagePhase::of(site, number);
     let id = format!("stage-{}", number + 1);
@@ -205,7 +204,7 @@ fn groups<'a>(
 /// The games in their order: those played and under way with their addresses, those to come with their expected
 /// times.
 fn schedule(site: &Site<'_>, groups: &[Group<'_>]) -> Markup {
-    let is_open = |group: &Group<'_>| group.slots.iter().any(|slot| is_open(site, slot));
+    let is_open = |group: &Group<'_>| group.slots.iter().any(|slot| site.is_open(slot));
     let head = html! {
         th scope="col" { "Game" } th scope="col" { "White" } th scope="col" { "Black" }
         th scope="col" { "Result or expected time" } th.r scope="col" { "Moves" }
@@ -221,13 +220,9 @@ fn schedule(site: &Site<'_>, groups: &[Group<'_>]) -> Markup {
     }
 }
 
-fn is_open(site: &Site<'_>, slot: &Slot) -> bool {
-    site.broadcast.games.get(&slot.key).is_some_and(|game| game.is_open())
-}
-
 fn state(site: &Site<'_>, round: &[Slot]) -> String {
     let due = round.iter().filter(|slot| slot.state != GameState::Begun).count();
-    let open = round.iter().filter(|slot| is_open(site, slot)).count();
+    let open = round.iter().filter(|slot| site.is_open(slot)).count();
     match (due, open) {
         (0, 0) => format!("{} played", counted(round.len(), "game")),
         (due, _) if due == round.len() => format!("{} to come", counted(due, "game")),

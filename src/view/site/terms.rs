@@ -86,10 +86,6 @@ fn match_in_words(of: &MatchFormat) -> String {
 /// The places that go on, and where to.
 fn goes_on(site: &Site<'_>, number: usize, stage: &Stage) -> Vec<String> {
     let stages = &site.config.stages;
-    let first = |many: usize, what: [&str; 2]| match many {
-        1 => format!("The first {}", what[0]),
-        many => format!("The first {many} {}", what[1]),
-    };
     if number + 1 == stages.len() {
         let mut told = vec!["The first wins the event".to_owned()];
         if stage.promote > 1 {
@@ -105,8 +101,10 @@ fn goes_on(site: &Site<'_>, number: usize, stage: &Stage) -> Vec<String> {
             continue;
         }
         if at == number + 1 && later.from.is_empty() && later.engines.is_empty() {
-            let what = [format!("goes on to {name}"), format!("go on to {name}")];
-            told.push(first(stage.promote, what.each_ref().map(String::as_str)));
+            told.push(match stage.promote {
+                1 => format!("The first goes on to {name}"),
+                many => format!("The first {many} go on to {name}"),
+            });
         }
         for (_, places) in later.from.iter().filter(|(from, _)| *from == number) {
             told.push(match &places[..] {

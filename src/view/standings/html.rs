@@ -42,7 +42,6 @@ pub(crate) fn html(standings: &Standings) -> String {
 
 /// A game of a crosstable as a link: its address, and the words that stand for it where only they are heard.
 pub(in crate::view) struct GameLink {
-    /// The address.
     pub(in crate::view) href: String,
     /// `1.2, A against B, 1-0`.
     pub(in crate::view) label: String,
@@ -127,10 +126,7 @@ fn game(cell: &Cell, link: Option<GameLink>) -> Markup {
 }
 
 fn class(side: Side) -> Option<&'static str> {
-    match side {
-        Side::Left => None,
-        Side::Right => Some("r"),
-    }
+    (side == Side::Right).then_some("r")
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use crate::event::broadcast::{
 /// and moves on only who has won against somebody.
 const BYE: &str = "bye";
 
-/// The document.
 pub(super) fn document(bracket: &BroadcastBracket) -> Value {
     let first = bracket.levels.first();
     let teams = first.into_iter().flat_map(|level| {

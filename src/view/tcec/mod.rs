@@ -21,11 +21,9 @@ use crate::event::ratings::EventRatings;
 /// An event at a moment.
 #[derive(Clone, Copy)]
 pub(crate) struct Tcec<'a> {
-    /// Its settings.
     pub(crate) config: &'a EventConfig,
     /// Its games and its state.
     pub(crate) broadcast: &'a Broadcast,
-    /// The moment.
     pub(crate) now: SystemTime,
 }
 
@@ -69,7 +67,6 @@ impl Tcec<'_> {
         TcecFiles { files: files.into_iter().map(without_markup).collect(), archive }
     }
 
-    /// The tables of a stage.
     fn tables(&self, stage: usize) -> Vec<StageDocument> {
         let slots = timetable(self.config, self.broadcast, stage, self.now);
         let numbers = numbers(&slots);
@@ -205,11 +202,9 @@ fn abbreviation(titles: &[String], stage: usize) -> String {
 /// The games whose archive is to be written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChangedGames<'a> {
-    /// All games.
     All,
     /// No table: nothing but moves of games under way has changed.
     Moves,
-    /// The games with these keys.
     These(&'a BTreeSet<GameKey>),
 }
 
@@ -226,7 +221,6 @@ impl ChangedGames<'_> {
 /// The files to write, and the archive of each stage that was looked at as it is with them.
 #[derive(Debug)]
 pub(crate) struct TcecFiles {
-    /// The files.
     pub(crate) files: Vec<File>,
     /// The stages that the archive has now.
     pub(crate) archive: Archive,
@@ -264,7 +258,6 @@ impl ArchivedStage {
 /// The folder of the archive.
 pub(crate) const ARCHIVE: &str = "archive";
 
-/// A document of a stage.
 struct StageDocument {
     /// Its name beside the game that is played.
     name: &'static str,

@@ -9,6 +9,7 @@ use super::Tcec;
 use crate::event::broadcast::{BroadcastGame, Slot};
 use crate::model::game::score::Score;
 use crate::model::units::hours_minutes_seconds;
+use crate::view::figures::search;
 
 /// The rows; of a game to come nothing but its engines: the page expects times by itself, and takes a game with a start for one
 /// that has begun.
@@ -41,11 +42,8 @@ fn begun(game: &BroadcastGame) -> Value {
     };
     let moves = game.moves();
     let last = |side: Color| {
-        let own = moves.iter().rev().find(|one| one.side == side && one.ply.is_some());
-        own.map(|one| {
-            let eval = one.ply.and_then(|ply| ply.eval).unwrap_or(0);
-            Score::from_value(eval).to_string()
-        })
+        let (_, ply) = search(&moves, side)?;
+        Some(Score::from_value(ply.eval.unwrap_or(0)).to_string())
     };
     let lasted = Duration::from_micros(finished.lasted);
     row["Result"] = finished.result.as_str().into();

@@ -22,33 +22,39 @@ use crate::model::units::Ply;
 pub(crate) struct Search<'a> {
     /// The name for reports.
     pub(crate) name: &'a str,
-    /// The position.
-    pub(crate) shown: PositionForm<'a>,
+    /// The moves that lead to the position.
+    pub(crate) moves: &'a Moves,
+    /// The form in which the position is shown.
+    pub(crate) form: PositionForm,
     /// The form of `go`.
     pub(crate) go: Go,
 }
 
 /// The form in which the position is shown to the engine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum PositionForm<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PositionForm {
     /// `position startpos moves …`
-    Moves(&'a Moves),
-    /// `position fen …` of the same position.
-    Fen(&'a Moves),
+    Moves,
+    /// `position fen …`
+    Fen,
 }
 
-impl PositionForm<'_> {
-    fn moves(&self) -> &Moves {
-        match self {
-            PositionForm::Moves(moves) | PositionForm::Fen(moves) => moves,
-        }
+impl<'a> Search<'a> {
+    /// A search after a list of moves.
+    pub(crate) fn after(name: &'a str, moves: &'a Moves, go: Go) -> Search<'a> {
+        Search { name, moves, form: PositionForm::Moves, go }
     }
 
     fn command(&self) -> String {
-        match self {
-            PositionForm::Moves(moves) => moves.command(),
-            PositionForm::Fen(moves) => UciCommand::Fen(&moves.fen()).to_string(),
+        match self.form {
+            PositionForm::Moves => self.moves.command(),
+            PositionForm::Fen => UciCommand::Fen(&self.moves.fen()).to_string(),
         }
+    }
+
+    /// The time on the clock of the side to move, where there is a clock.
+    fn left(&self) -> Option<Duration> {
+        self.go.left(self.moves.position().turn())
     }
 }
 
@@ -66,9 +72,6 @@ pub(crate) enum Waited {
 impl Session<Ready> {
     /// `ucinewgame`, confirmed by `isready`, and on for another purpose: an entry that starts slowly is asked more than one thing of a
     /// start. A failure at `ucinewgame` comes of the game before, and is told with that purpose.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `readyok`.
     pub(crate) fn new_game_for(self, purpose: Purpose) -> Step<Ready> {
         let mut ready = self.new_game()?;
         let inner = &mut ready.inner;
@@ -80,25 +83,16 @@ impl Session<Ready> {
     }
 
     /// `isready` again.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `readyok`.
     pub(crate) fn isready(self) -> Step<Ready> {
         self.confirm(Question::IsReady, &[UciCommand::IsReady])
     }
 
     /// `ucinewgame`, confirmed by `isready`.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `readyok`.
     pub(crate) fn new_game(self) -> Step<Ready> {
         self.confirm(Question::NewGame, &[UciCommand::NewGame, UciCommand::IsReady])
     }
 
     /// `setoption`, confirmed by `isready`.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `readyok`.
     pub(crate) fn set_option(mut self, name: &str, value: Option<&str>) -> Step<Ready> {
         if self.inner.run.book.option.as_deref() == Some(name) {
             self.inner.book_is_off = value == Some("false");
@@ -129,14 +123,10 @@ impl Session<Ready> {
         search: Search<'_>,
     ) -> Result<(Session<Ready>, Option<Move>), Session<Over>> {
         let limit = self.inner.limits.answer;
-        let left = search.go.left(search.shown.moves().position().turn());
-        self.go_within(search, left.unwrap_or_default() + limit)
+        self.go_within(search, search.left().unwrap_or_default() + limit)
     }
 
     /// The same with a limit of its own.
-    ///
-    /// # Errors
-    /// As [`Session::go`].
     pub(crate) fn go_within(
         self,
         search: Search<'_>,
@@ -151,26 +141,22 @@ impl Session<Ready> {
     }
 
     /// A position and `go`, without waiting.
-    ///
-    /// # Errors
-    /// The ended conversation, where the engine took no input.
     pub(crate) fn think(mut self, search: Search<'_>) -> Step<Thinking> {
-        let moves = search.shown.moves();
-        let left = search.go.left(moves.position().turn());
+        let left = search.left();
         if left >= Some(LEAST_LEFT) {
             self.inner.let_the_opponent_move();
         }
         self.inner.wire.drain();
-        let command = search.shown.command();
+        let command = search.command();
         let go = search.go.to_string();
         let question = GoQuestion {
             position: search.name.to_owned(),
             command: command.clone(),
-            plies: match search.shown {
-                PositionForm::Moves(moves) => moves.plies(),
-                PositionForm::Fen(_) => Ply(0),
+            plies: match search.form {
+                PositionForm::Moves => search.moves.plies(),
+                PositionForm::Fen => Ply(0),
             },
-            fen: moves.fen(),
+            fen: search.moves.fen(),
             go: go.clone(),
             left,
         };
@@ -178,8 +164,8 @@ impl Session<Ready> {
         match self.inner.say(&[&command, &go]) {
             Ok(sent) => {
                 self.inner.is_searching = true;
-                self.inner.pending =
-                    Some(Pending { question, position: moves.position().clone(), sent });
+                let position = search.moves.position().clone();
+                self.inner.pending = Some(Pending { question, position, sent });
                 Ok(self.becomes())
             }
             Err(answer) => {

@@ -79,22 +79,21 @@ impl Inner {
         self.answered(question, asked, heard.map(|(at, ..)| at)).map_err(|()| Unheard::Recorded)
     }
 
-    /// The option that goes before each `isready` of the start; none goes before the only one where nothing is set.
-    fn ready_questions(&self) -> Vec<Option<String>> {
-        let sets = self.sets();
-        if sets.is_empty() { vec![None] } else { sets.into_iter().map(Some).collect() }
-    }
-
-    /// Asks by `isready` after such an option.
-    fn ask_after_set<T>(
+    /// Asks by `isready` after each option of its configuration, or once where it sets none; the moment of the last answer.
+    fn ask_ready<E>(
         &mut self,
-        set: Option<String>,
-        ask: impl FnOnce(&mut Inner, &[&str]) -> T,
-    ) -> T {
-        self.set = set.as_ref().map(|set| escape(set.as_bytes(), MOST_OF_A_SET));
+        ask: impl Fn(&mut Inner, &[&str]) -> Result<Instant, E>,
+    ) -> Result<Option<Instant>, E> {
+        let sets = self.sets();
+        let sets = if sets.is_empty() { vec![None] } else { sets.into_iter().map(Some).collect() };
         let isready = UciCommand::IsReady.to_string();
-        let lines: Vec<&str> = set.as_deref().into_iter().chain([&*isready]).collect();
-        ask(self, &lines)
+        let mut ready = None;
+        for set in sets {
+            self.set = set.as_ref().map(|set| escape(set.as_bytes(), MOST_OF_A_SET));
+            let lines: Vec<&str> = set.as_deref().into_iter().chain([&*isready]).collect();
+            ready = Some(ask(self, &lines)?);
+        }
+        Ok(ready)
     }
 }
 
@@ -138,9 +137,6 @@ impl Session<Started> {
     }
 
     /// `uci`, until `uciok` or the limit of rule 7.4.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `uciok`.
     pub(crate) fn uci(mut self) -> Step<Identified> {
         let deadline = self.inner.started + self.inner.limits.startup;
         let line = UciCommand::Uci.to_string();
@@ -155,9 +151,6 @@ impl Session<Started> {
 
     /// As [`Session::uci`]; but where the engine sleeps in a read of its input for a while and has written nothing, that
     /// input is closed, since one that does not flush its output answers then. [`StartSilence::Deaf`] if that brought nothing.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `uciok` in time.
     pub(crate) fn uci_watched(
         mut self,
         asleep: Duration,
@@ -173,9 +166,6 @@ impl Session<Started> {
     }
 
     /// `uci` and the first `isready`.
-    ///
-    /// # Errors
-    /// The ended conversation, where one of them was not answered.
     pub(crate) fn shake_hands(self) -> Step<Ready> {
         self.uci()?.isready()
     }
@@ -184,41 +174,29 @@ impl Session<Started> {
 impl Session<Identified> {
     /// The first `isready`; with its answer the start is over. Each option of its configuration goes before one of its own, so
     /// that an option which it does not survive is told from the others.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `readyok`.
     pub(crate) fn isready(mut self) -> Step<Ready> {
         let deadline = self.inner.started + self.inner.limits.startup;
-        let mut ready = None;
-        for set in self.inner.ready_questions() {
-            match self.inner.ask_after_set(set, |inner, lines| {
-                inner.ask(Question::IsReady, lines, deadline, &Reply::ReadyOk)
-            }) {
-                Ok(at) => ready = Some(at),
-                Err(()) => return Err(self.over()),
-            }
+        let ready = self.inner.ask_ready(|inner, lines| {
+            inner.ask(Question::IsReady, lines, deadline, &Reply::ReadyOk)
+        });
+        match ready {
+            Ok(at) => Ok(self.comes_up(at)),
+            Err(()) => Err(self.over()),
         }
-        Ok(self.comes_up(ready))
     }
 
     /// As [`Session::isready`], watched as [`Session::uci_watched`] watches.
-    ///
-    /// # Errors
-    /// The ended conversation, where there was no `readyok` in time.
     pub(crate) fn isready_watched(
         mut self,
         asleep: Duration,
     ) -> Result<Session<Ready>, StartSilence> {
-        let mut ready = None;
-        for set in self.inner.ready_questions() {
-            match self.inner.ask_after_set(set, |inner, lines| {
-                inner.ask_watched(Question::IsReady, lines, asleep, &Reply::ReadyOk)
-            }) {
-                Ok(at) => ready = Some(at),
-                Err(unheard) => return Err(self.silent(unheard)),
-            }
+        let ready = self.inner.ask_ready(|inner, lines| {
+            inner.ask_watched(Question::IsReady, lines, asleep, &Reply::ReadyOk)
+        });
+        match ready {
+            Ok(at) => Ok(self.comes_up(at)),
+            Err(unheard) => Err(self.silent(unheard)),
         }
-        Ok(self.comes_up(ready))
     }
 
     /// The start is over with the last `readyok`.
@@ -230,9 +208,6 @@ impl Session<Identified> {
 
     /// The same as a match has it: whatever is set, `false` for each switch of a book or of pondering among it (rule 0.1), goes with one
     /// `isready`. From here on all lines of a question are one write, as there.
-    ///
-    /// # Errors
-    /// The ended conversation, where it was not answered.
     pub(crate) fn ready_for_a_match(mut self) -> Step<Ready> {
         let inner = &mut self.inner;
         let sets = [inner.sets(), inner.switches()].concat();
@@ -245,11 +220,7 @@ impl Session<Identified> {
         let lines: Vec<&str> = sets.iter().map(String::as_str).chain([&*isready]).collect();
         let deadline = inner.started + inner.limits.startup;
         match inner.ask(Question::IsReady, &lines, deadline, &Reply::ReadyOk) {
-            Ok(at) => {
-                inner.run.readyok = Some(inner.since_start(at));
-                inner.confined.start_is_over();
-                Ok(self.becomes())
-            }
+            Ok(at) => Ok(self.comes_up(Some(at))),
             Err(()) => Err(self.over()),
         }
     }

@@ -29,7 +29,7 @@ fn script(on_go: &str) -> String {
 
 fn go_from_start(ready: Session<Ready>) -> Session<Over> {
     let moves = Moves::start();
-    let search = Search { name: "startpos", shown: PositionForm::Moves(&moves), go: CLOCK };
+    let search = Search::after("startpos", &moves, CLOCK);
     match ready.go(search) {
         Ok((ready, _)) => ready.quit(),
         Err(over) => over,
@@ -62,7 +62,7 @@ fn on_a_clock_of_the_event_an_opponent_moves_between_two_searches() {
     let moves = Moves::start();
     for _ in 0..4 {
         let go = crate::judge::probe::LEAST_CLOCK;
-        let search = Search { name: "startpos", shown: PositionForm::Moves(&moves), go };
+        let search = Search::after("startpos", &moves, go);
         ready = match ready.go(search) {
             Ok((ready, Some(_))) => ready,
             other => panic!("{other:?}"),
@@ -184,7 +184,7 @@ fn book_lines_before_and_after_the_option() {
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     assert_eq!(ready.book().option.as_deref(), Some("OwnBook"));
     let moves = Moves::start();
-    let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: CLOCK };
+    let search = Search::after("x", &moves, CLOCK);
     let (ready, played) = ready.go(search).unwrap();
     assert!(played.is_some());
     assert!(ready.book().by_default.is_some() && ready.book().when_off.is_none());
@@ -216,7 +216,7 @@ fn a_lost_list_is_told() {
     let puppets = Puppets::new(|_| PuppetAct::Say("bestmove g1f3".into()));
     let ready = start(&puppets, "", limits()).shake_hands().unwrap();
     let moves = Moves::read("g1f3 a7a6").unwrap();
-    let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: CLOCK };
+    let search = Search::after("x", &moves, CLOCK);
     let (ready, played) = ready.go(search).unwrap();
     assert!(played.is_none());
     let Answer::Illegal { why, .. } = &ready.inner.run.asks.last().unwrap().answer else {
@@ -349,7 +349,7 @@ fn no_start_no_more() {
 fn stop_and_quit_while_thinking() {
     let puppets = Puppets::new(|_| PuppetAct::Hang);
     let moves = Moves::start();
-    let search = Search { name: "x", shown: PositionForm::Moves(&moves), go: Go::Bare };
+    let search = Search::after("x", &moves, Go::Bare);
     let limits = Limits { quit: Duration::from_millis(100), ..limits() };
     let ready = start(&puppets, "", limits).shake_hands().unwrap();
     let thinking = ready.think(search).unwrap();

@@ -15,7 +15,7 @@ use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::again::patience;
-use crate::judge::probe::conversation::{self, PositionForm, Ready, Search, Session, Step};
+use crate::judge::probe::conversation::{self, Ready, Search, Session, Step};
 use crate::judge::probe::{LEAST_CLOCK, MINUTE_CLOCK, Progress};
 use crate::judge::support::{came_again, runs};
 use crate::model::evidence::{
@@ -28,9 +28,6 @@ use crate::sandbox::plan::{Audit, SandboxError, Staging, StartPlan};
 
 /// Asks again what broke each game, until one fault is proved on the event's clocks, or until `until`: a fault that did not
 /// come by then is not proved.
-///
-/// # Errors
-/// When the sandbox could not be built.
 pub(crate) fn ask_again(
     entry: &Contender,
     played: &mut PlayedGames,
@@ -90,7 +87,7 @@ impl Case {
         let given = given(played.wanted.div_ceil(2), itself);
         let game = played.games.get(at)?;
         let GameEnd::Fault(fault) = &game.end else { return None };
-        let last = whole(game)?;
+        let last = first(game, game.moves.len())?;
         // One that does not start is not asked for a move.
         let side = match fault {
             GameFault::NoStart(_) => match game.result {
@@ -298,12 +295,11 @@ fn converse(
             if Instant::now() >= until {
                 return Ok(ready);
             }
-            let shown = PositionForm::Moves(moves);
-            (ready, _) = ready.go(Search { name: "before", shown, go: last.before })?;
+            (ready, _) = ready.go(Search::after("before", moves, last.before))?;
         }
     }
     let patience = patience(&limits, last.go, last.moves);
-    let search = Search { name: "again", shown: PositionForm::Moves(last.moves), go: last.go };
+    let search = Search::after("again", last.moves, last.go);
     ready.go_within(search, patience).map(|(ready, _)| ready)
 }
 
@@ -313,12 +309,6 @@ fn seat_of(given: &[WantedGame], game: &PlayedGame, colour: Color) -> Option<usi
     (seat == ENTRY || seat == TWIN).then_some(seat)
 }
 
-/// The whole game as a list.
-fn whole(game: &PlayedGame) -> Option<Moves> {
-    first(game, game.moves.len())
-}
-
-/// The first plies of a game.
 fn first(game: &PlayedGame, plies: usize) -> Option<Moves> {
     let words: Vec<&str> = game.moves.iter().take(plies).map(|ply| &*ply.uci).collect();
     Moves::read(&words.join(" ")).ok()

@@ -20,10 +20,6 @@ impl std::fmt::Debug for EarlyProcess {
 }
 
 impl EarlyProcess {
-    /// Starts it.
-    ///
-    /// # Errors
-    /// When the sandbox could not be built.
     pub(crate) fn start(
         launcher: &dyn Launcher,
         plan: StartPlan,
