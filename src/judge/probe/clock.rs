@@ -36,8 +36,8 @@ const LATE_CLOCK: Go =
 /// The names of questions on other clocks that games of the event come to, each with its clock: one of whoever moves faster than its increment
 /// against one that is short, one that is short against one that is not, and one in between.
 const OTHERS_OF_THE_EVENT: [(&str, Go); 3] = [
-    ("clock-event-rich", uneven(1_861_407, 34_822)),
-    ("clock-event-poor", uneven(21_356, 287_914)),
+    ("clock-event-rich", uneven(1_861_407, 434_822)),
+    ("clock-event-poor", uneven(21_356, 87_914)),
     ("clock-event-middle", uneven(94_713, 81_190)),
 ];
 /// The name of the search that is waited for longest.

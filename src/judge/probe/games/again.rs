@@ -4,8 +4,8 @@
 //! process, since memory of these may be the reason. The moves before are asked on a clock of the event, too: a history that
 //! no event can produce proves nothing.
 //!
-//! One that broke off and is answered each time is asked on the clocks of the game itself, too: where it is answered there, neither the clock nor
-//! the game was the reason.
+//! One that broke off and is answered each time is asked on the clocks that the game had then, too, alone and after the same: where it is answered
+//! there, nothing of that was the reason.
 
 use std::time::{Duration, Instant};
 
@@ -203,9 +203,9 @@ impl Case {
     ) -> Result<(), SandboxError> {
         let Some(clocks) = self.clocks else { return Ok(()) };
         let go = Go::Clock(Clocks { white: clocks.white, black: clocks.black, ..self.first_clock });
-        let this = self.histories().next();
-        for (words, before) in [("alone", &[Vec::new()][..])].into_iter().chain(this) {
-            let question = Last { moves: &self.last, go, before: Go::Clock(self.first_clock) };
+        for (words, before) in [("alone", &[Vec::new()][..])].into_iter().chain(self.histories()) {
+            // Clocks run down, and what a process remembers of small ones may be the reason.
+            let question = Last { moves: &self.last, go, before: go };
             let (run, outcome) = talk(entry, limits, before, question, until)?;
             records.push(left_by(&run));
             again.tries.push(format!("{words}, `{go}`, as in the game: {}", answer(&run)));
