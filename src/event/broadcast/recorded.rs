@@ -539,16 +539,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let [toml, pgn] = ["event.toml", "games.pgn"].map(|name| dir.path().join(name));
         let engine = |name: &str| format!("[[engine]]\nname = {name:?}\ncmd = \"x\"\n");
-        let stage = |name: &str, pairs| {
+        let stage = |name: &str, promote| {
             format!(
-                "[[stage]]\nname = {name:?}\nformat = {{ pairs = {pairs} }}\ntie-breaks = \"4k\"\nbook-policy = \"none\"\n"
+                "[[stage]]\nname = {name:?}\nformat = {{ pairs = 1 }}\npromote = {promote}\ntie-breaks = \"4k\"\nbook-policy = \"none\"\n"
             )
         };
         let text = format!(
             "event = \"E\"\ntime-control = \"1+1\"\n{}{}{}{}",
             engine("Ant 1"),
             engine("Bee"),
-            stage("Semi", 1),
+            stage("Semi", 2),
             stage("Final", 1),
         );
         std::fs::write(&toml, text).unwrap();

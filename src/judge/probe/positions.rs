@@ -7,13 +7,16 @@ use super::{Bench, ProbeOutcome, SMALL_CLOCK};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
 use crate::judge::support::positions;
-use crate::model::evidence::Purpose;
+use crate::model::evidence::{LONG_GAME, Purpose};
 use crate::sandbox::plan::SandboxError;
 
 /// The time for all positions together: an engine that needs longer is asked as many as fit.
 const TIME: Duration = Duration::from_secs(60);
 /// The time for all positions where they are asked once more on a bigger clock, and the time for that is over.
 const LEAST_TIME: Duration = Duration::from_secs(31);
+
+/// The moves of a side in the longest game.
+const MOVES: usize = LONG_GAME.0 as usize / 2;
 
 /// Positions of one kind that stand beside each other, about.
 const KIND: usize = 5;
@@ -43,12 +46,16 @@ pub(super) fn run(
     let mut places: Vec<_> = positions::all().into_iter().enumerate().collect();
     // Neighbours are of one kind: with the first of every few goes something of each.
     places.sort_by_key(|(at, _)| at % KIND);
-    let own = places
+    let own: Vec<Item> = places
         .into_iter()
         .map(|(_, place)| place)
         .skip(share.number)
         .step_by(share.of)
-        .map(|(name, moves)| Item::new(Purpose::Positions, name, &moves, go));
+        .map(|(name, moves)| Item::new(Purpose::Positions, name, &moves, go))
+        .collect();
+    // A process that is asked all is asked as often as in the longest game.
+    let most = if share.of == 1 && !bench.is_late() { MOVES.max(own.len()) } else { own.len() };
+    let own = own.iter().cycle().take(most).cloned();
     // Last of all a new game once more, from the start position: a board that is not set back shows there alone.
     let start = Item::new(Purpose::Positions, "startpos-again", &Moves::start(), go);
     let items: Vec<Item> = first.into_iter().chain(own).chain([start]).collect();

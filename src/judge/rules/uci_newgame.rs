@@ -71,7 +71,9 @@ mod tests {
         let dies = |purpose, took| {
             let end = Answer::Ended(Some(ExitHow::Status(7)));
             let mut run = testing::run(purpose).asked(Question::NewGame, end);
-            run.asks.last_mut().unwrap().took = testing::ms(took);
+            for ask in &mut run.asks {
+                ask.took = testing::ms(took);
+            }
             run
         };
         let noted = |second: u64| {
