@@ -211,7 +211,12 @@ impl<'a> EngineSeat<'a> {
                 None => not_offered.push(name.clone()),
             }
         }
-        if !not_offered.is_empty() && !self.engine.lacks_options.swap(true, Ordering::Relaxed) {
+        // An entry's options are its own, or those that an event tells each engine.
+        let is_asked_for = matches!(self.engine.start, EngineStart::Trusted(_));
+        if is_asked_for
+            && !not_offered.is_empty()
+            && !self.engine.lacks_options.swap(true, Ordering::Relaxed)
+        {
             self.not_offered = not_offered;
         }
         // Rule 0.1. Options that an entry's own file sets do not count; whoever sets one for a trusted engine means it.
