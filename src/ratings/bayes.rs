@@ -325,7 +325,8 @@ fn fit(
             share /= 2.0;
         };
         now = next;
-        if longest < 1e-9 {
+        // In ratings of thousands of engines rounding alone makes longer steps than a thousandth of this.
+        if longest < 1e-6 {
             break;
         }
     }

@@ -56,9 +56,12 @@ pub(super) fn run(
     // A process that is asked all is asked as often as in the longest game.
     let most = if share.of == 1 && !bench.is_late() { MOVES.max(own.len()) } else { own.len() };
     let own = own.iter().cycle().take(most).cloned();
-    // Last of all a new game once more, from the start position: a board that is not set back shows there alone.
-    let start = Item::new(Purpose::Positions, "startpos-again", &Moves::start(), go);
-    let items: Vec<Item> = first.into_iter().chain(own).chain([start]).collect();
+    // Last of all a new game once more, from the start position, after a board on which Black is to move: one that is not set back shows there
+    // alone, whatever it moves.
+    let black = positions::middlegame_as_black();
+    let last = [("middlegame-as-black", &black), ("startpos-again", &Moves::start())]
+        .map(|(name, moves)| Item::new(Purpose::Positions, name, moves, go));
+    let items: Vec<Item> = first.into_iter().chain(own).chain(last).collect();
     let time = TIME.min(bench.left().max(LEAST_TIME));
     ask_within(bench, &items, time).map(ProbeOutcome::from)
 }

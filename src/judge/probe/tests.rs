@@ -88,9 +88,9 @@ fn a_good_engine_shows_all_it_can() {
     // One process is asked as often as in the longest game.
     assert_eq!(positions.len(), 1);
     let asked = searches(&positions);
-    // It ends with the start position.
+    // It ends with the start position after another one.
     let moves = crate::model::evidence::LONG_GAME.0 as usize / 2;
-    assert_eq!(asked.len(), crate::judge::support::positions::all().len().max(moves) + 1);
+    assert_eq!(asked.len(), crate::judge::support::positions::all().len().max(moves) + 2);
     assert!(asked.iter().all(|ask| ask.answer.is_good()), "{asked:?}");
     for plies in [340, 1000] {
         let game = of(&runs, Purpose::LongGame(Ply(plies)));
@@ -200,7 +200,7 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     )));
     let positions = of(&runs, Purpose::Positions);
     assert_eq!(positions.len(), 1, "each is a start");
-    assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len() + 1);
+    assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len() + 2);
     let clock = of(&runs, Purpose::Clock);
     // A fault there may come of what was asked before: a game of two moves at least.
     let before = &clock[0].before;
