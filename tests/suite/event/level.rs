@@ -134,7 +134,9 @@ fn a_game_that_is_struck_out_takes_the_reason_for_a_pause_with_it() {
     assert_eq!(event.ask(&["event", "run", "--quiet"]).0, 4);
     let (_, status) = event.ask(&["event", "status"]);
     assert!(status.contains("paused: Match is still level"), "{status}");
-    let (code, told) = event.ask(&["event", "replay", "52.1", "--reason", "a\n::error::x"]);
+    let (code, told) = event.ask(&["event", "replay", "52.1", "--reason", "a\nb"]);
+    assert!(code == 2 && told.contains("write the reason in one line"), "{told}");
+    let (code, told) = event.ask(&["event", "replay", "52.1", "--reason", "::error::x"]);
     assert_eq!(code, 0, "{told}");
     assert!(!told.lines().any(|line| line.starts_with("::")), "{told}");
     let (_, status) = event.ask(&["event", "status"]);
