@@ -1,31 +1,29 @@
 //! An engine that breaks off now and then, whatever it is asked.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 
-/// Dies, or hangs, at one search of its life, counted over all processes.
-fn once(at: usize, act: fn() -> PuppetAct) -> Puppets {
-    let searches = AtomicUsize::new(0);
-    Puppets::new(move |_| {
-        let now = searches.fetch_add(1, Ordering::Relaxed);
-        if now == at { act() } else { PuppetAct::Move }
+/// Dies the first time that it is asked after so many plies.
+fn dies_once_after(plies: u32) -> Puppets {
+    let died = AtomicBool::new(false);
+    Puppets::new(move |scene: PuppetView<'_>| {
+        let is_first = scene.moves.plies().0 == plies && !died.swap(true, Ordering::Relaxed);
+        if is_first { PuppetAct::Die } else { PuppetAct::Move }
     })
 }
 
 #[test]
 fn an_end_that_does_not_come_again_on_the_same_clock_came_by_chance() {
-    let mut one_process = plan(true);
-    one_process.jobs = 1;
-    // The first is of the measured run, the others of the positions.
-    for at in [0, 20, 60] {
-        let (runs, _) = probe(&once(at, || PuppetAct::Die), &one_process);
+    // The measured run asks the start position first, and 245 plies are a position alone.
+    for plies in [0, 245] {
+        let (runs, _) = probe(&dies_once_after(plies), &plan(true));
         let by_chance = of(&runs, Purpose::ByChance);
         let died = |ask: &&Ask| matches!(ask.answer, Answer::Ended(_));
-        assert_eq!(searches(&by_chance).into_iter().filter(died).count(), 1, "{at}");
-        assert!(of(&runs, Purpose::SmallClock).is_empty(), "{at}");
+        assert_eq!(searches(&by_chance).into_iter().filter(died).count(), 1, "{plies}");
+        assert!(of(&runs, Purpose::SmallClock).is_empty(), "{plies}");
         let asked = of(&runs, Purpose::Positions).iter().map(|run| run.asks.len()).sum::<usize>();
-        assert!(asked > 100 && !of(&runs, Purpose::Main).is_empty(), "{at}");
+        assert!(asked > 100 && !of(&runs, Purpose::Main).is_empty(), "{plies}");
     }
 }
 
