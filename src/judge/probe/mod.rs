@@ -19,6 +19,7 @@ mod list;
 mod long_game;
 mod main_run;
 mod positions;
+mod shells;
 #[cfg(test)]
 mod tests;
 mod watched_game;
@@ -37,6 +38,7 @@ use crate::model::parallel::in_parallel;
 use crate::sandbox::plan::{Audit, Launcher, SandboxError, Staging, StartPlan};
 use again::Chance;
 use main_run::MainRun;
+use shells::{another_shell, note_shell, untried_shells};
 use watched_game::RandomChoices;
 
 /// Takes one line on what is being done now; called from any thread.
@@ -305,32 +307,6 @@ fn all_after(
     Ok(Gathered { runs, capabilities: shown, early })
 }
 
-/// Looks for another shell, after a main run that did not start the entry. Returns the shell, if one starts it, and
-/// the runs, the main run first.
-fn another_shell(
-    bench: &Bench<'_>,
-    main: MainRun,
-    shown: &mut Capabilities,
-) -> Result<(Option<Shell>, Vec<Run>), SandboxError> {
-    let only_at_end = main.facts.only_at_end;
-    let mut failed = main.finish();
-    if !failed.refusals.is_empty() {
-        // It lacked memory or the like, for which neither its name nor the shell was the reason; a start that
-        // is spared by chance under another name would accuse the name.
-        return Ok((None, vec![failed]));
-    }
-    note_shell(shown, bench.plan, Shell::AsIs, false);
-    if only_at_end {
-        // No other way of starting it would make it flush.
-        return Ok((None, vec![failed]));
-    }
-    let (works, tried) = other_ways(bench, &failed, shown)?;
-    if works.is_some() {
-        failed.purpose = Purpose::OtherShell;
-    }
-    Ok((works, std::iter::once(failed).chain(tried).collect()))
-}
-
 /// Repeats a main run that failed on a bigger clock, where the clock may have been the reason, or on the same one, where it was not. Returns
 /// the last main run with its clock; the others go to `seen`.
 fn climbed(
@@ -522,46 +498,6 @@ fn advising(plan: &ProbePlan, form: Option<Go>, shell: Shell, late: bool) -> Vec
     looks
 }
 
-/// The shells that a script was not started by yet.
-fn untried_shells(plan: &ProbePlan, used: Shell) -> Vec<Shell> {
-    if !plan.script_with_sh {
-        return Vec::new();
-    }
-    plan.shells_available
-        .iter()
-        .copied()
-        .filter(|shell| *shell != used && *shell != Shell::AsIs && Some(*shell) != plan.host_sh)
-        .collect()
-}
-
-/// The start failed: tries the other shells, and the entry's own name, all at once. Returns the shell that
-/// works, and the runs.
-fn other_ways(
-    bench: &Bench<'_>,
-    failed: &Run,
-    shown: &mut Capabilities,
-) -> Result<(Option<Shell>, Vec<Run>), SandboxError> {
-    (bench.progress)("start under its own name, and by other shells");
-    // Its own name changes the words of the finding and no verdict; another shell may be the one that works.
-    let whole = bench.limits.startup;
-    let own_name = if list::hung(failed) { whole.min(extras::AFTER_SILENCE) } else { whole };
-    let mut tasks: Vec<Task> = vec![Box::new(move |bench| extras::own_name(bench, own_name))];
-    let shells = untried_shells(bench.plan, bench.shell);
-    for &shell in &shells {
-        tasks.push(Box::new(move |bench| extras::other_shell(bench, shell)));
-    }
-    let mut runs = Vec::new();
-    for outcome in beside_each_other(bench, tasks)? {
-        runs.extend(outcome.runs);
-        merge(shown, outcome.shown);
-    }
-    let works = runs
-        .iter()
-        .find(|run| run.purpose == Purpose::OtherShell && run.readyok.is_some())
-        .map(|run| run.shell);
-    Ok((works, runs))
-}
-
 /// Does all tasks with as many threads as there are processors, and one more for what merely waits.
 fn beside_each_other(
     bench: &Bench<'_>,
@@ -573,22 +509,6 @@ fn beside_each_other(
 
 fn join<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Writes down that a script starts, or does not, by the shell that was used.
-fn note_shell(shown: &mut Capabilities, plan: &ProbePlan, used: Shell, starts: bool) {
-    if !plan.script_with_sh {
-        return;
-    }
-    let used = match used {
-        Shell::AsIs => plan.host_sh,
-        shell => Some(shell),
-    };
-    match used {
-        Some(Shell::Dash) => shown.dash = Some(starts),
-        Some(Shell::Bash) => shown.bash = Some(starts),
-        _ => {}
-    }
 }
 
 /// Each probe fills its own fields; the first to fill one wins.

@@ -192,7 +192,7 @@ impl Case {
         Ok(again)
     }
 
-    /// Asks on the clocks of the game itself, alone and after the game up to it.
+    /// Asks on the clocks that the game had then, alone and after what the process was asked before.
     fn ask_on_its_clocks(
         &self,
         entry: &Contender,
