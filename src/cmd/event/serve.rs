@@ -1,6 +1,6 @@
 //! `gate4k event serve`: follows an event's journal and shows it to visitors.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -229,11 +229,13 @@ impl PageWriter {
             files.push(("live.pgn".into(), site.live_pgn()));
             let games = waits.games.iter().filter_map(|key| site.broadcast.games.get(key));
             files.extend(games.flat_map(|game| site.game_files(game)));
-            self.publisher.put(files, ChangeNotice::None);
+            // All at once: a visitor who reads that the event is over finds its last game in games.pgn.
+            let mut notice = ChangeNotice::None;
             if waits.has_turned {
-                let all = all_games(&site, &self.publisher);
-                self.publisher.put(vec![("games.pgn".into(), all)], ChangeNotice::Event);
+                files.push(("games.pgn".into(), all_games(&site, &files, &self.publisher)));
+                notice = ChangeNotice::Event;
             }
+            self.publisher.put(files, notice);
         }
     }
 }
@@ -244,11 +246,18 @@ fn processor_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }
 
-/// Every game that has ended as PGN, of the texts that are shown already.
-fn all_games(site: &Site<'_>, publisher: &SitePublisher) -> String {
+/// Every game that has ended as PGN, of these new files and of the texts that are shown already.
+fn all_games(site: &Site<'_>, new: &[(String, String)], publisher: &SitePublisher) -> String {
+    let new: BTreeMap<&str, &str> = new.iter().map(|(name, text)| (&**name, &**text)).collect();
     let games = site.broadcast.games.values().filter(|game| !game.is_open());
-    let texts = games.filter_map(|game| publisher.text(&Site::pgn_file(game)));
-    texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect()
+    let mut all = String::new();
+    for name in games.map(Site::pgn_file) {
+        match new.get(&*name) {
+            Some(text) => all.push_str(text),
+            None => all.extend(publisher.text(&name).as_deref().map(String::from_utf8_lossy)),
+        }
+    }
+    all
 }
 
 #[cfg(test)]
