@@ -195,7 +195,7 @@ struct PuppetOnStrings {
 impl Launcher for Puppets {
     fn launch(&self, plan: &StartPlan) -> Result<(Box<dyn Confined>, Pipes), SandboxError> {
         self.started.lock().unwrap().push((plan.staging.clone(), plan.shell));
-        let pipe = || nix::unistd::pipe().unwrap();
+        let pipe = || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).unwrap();
         let ((their_in, stdin), (stdout, their_out), (stderr, their_err)) =
             (pipe(), pipe(), pipe());
         let (gone, ended) = Gone::new();
