@@ -118,7 +118,7 @@ impl Kernel {
         }
     }
 
-    /// What the kernel does with the memory of an entry that crashes. It keeps to no limit where it speaks to a socket (Linux 6.16 and
+    /// The kernel's use of the memory of an entry that crashes. The kernel keeps to no limit where it speaks to a socket (Linux 6.16 and
     /// newer), and to one of a byte, which is one too many where the hard limit is zero, where it starts a program.
     fn crashes(&self) -> HostLine {
         let line = |what: String| HostLine::pass("kernel", "crashes", what);

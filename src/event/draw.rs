@@ -28,7 +28,7 @@ pub(super) fn drawn_by_0_2(config: &EventConfig, ledger: &Ledger, number: usize)
     seated(config, ledger, number, Seating::MovedUp)
 }
 
-/// What becomes of the other seats where an engine does not come to its own.
+/// The way in which the other seats are filled where an engine does not come to its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seating {
     /// A place of a bracket is left empty: its lot, its rounds and its books are those of the plan. A substitute is ranked as its

@@ -56,7 +56,7 @@ pub struct Ledger {
     pub(crate) pauses: BTreeSet<String>,
     /// The number of interruptions that were decided.
     pub(crate) interruptions: usize,
-    /// What engines did in games against the rules, in words, in that order.
+    /// Breaches of the rules by engines in games, in words, in that order.
     pub(crate) incidents: Vec<String>,
 }
 

@@ -102,7 +102,7 @@ mod tests {
         assert!(!is_above("**/__pycache__/*.pyc", "/tmp/w"));
     }
 
-    /// What the words at the top of this file say, tried in every way.
+    /// The definition at the top of this file, tried in every way.
     fn tried(pattern: &[u8], text: &[u8]) -> bool {
         let Some((&first, rest)) = pattern.split_first() else { return text.is_empty() };
         if first != b'*' {

@@ -319,13 +319,13 @@ impl Encounter {
 /// A place of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BracketPlace {
-    /// This seat's.
+    /// The place of this seat.
     Taken(Seat),
-    /// That of the winner of the match of this number, which is not known yet.
+    /// The place of the winner of the match of this number, which is not known yet.
     Winner(u32),
-    /// That of its loser.
+    /// The place of the loser of that match.
     Loser(u32),
-    /// Nobody's.
+    /// A place that nobody takes.
     Empty,
 }
 

@@ -82,7 +82,7 @@ impl StageGame {
         self.at.map_or_else(|| "?".to_owned(), |at| at.to_string())
     }
 
-    /// What tells a game from the others of its run: without a tag nothing tells a second meeting from the first one.
+    /// The key of a game among the others of its run: without a tag nothing tells a second meeting from the first one.
     fn key(&self) -> Option<(RoundGame, Tag, Id, Id)> {
         self.at.map(|at| (at, self.tag, self.white, self.black))
     }

@@ -9,7 +9,7 @@ use crate::event::journal::record::{FrozenBook, GameStarted, StageStarted};
 use crate::event::stage::Stage;
 use crate::model::game::opening::OpeningNames;
 
-/// What is kept of openings from one record to the next.
+/// The openings and books that are kept from one record to the next.
 #[derive(Default)]
 pub(super) struct Openings {
     /// The books as they are now, each read once; none where one cannot be read.

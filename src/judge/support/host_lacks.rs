@@ -45,7 +45,7 @@ fn missing_version(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     ))
 }
 
-/// What the run unpacked names an interpreter or a loader that this host lacks, and another one may have.
+/// An interpreter or a loader that the unpacked program names, that this host lacks, and that another one may have.
 fn missing_reader(run: &Run, policy: &dyn Allowed) -> Option<Excuse> {
     let (_, path) = runs::lacks_reader(run).filter(|(_, path)| policy.may_be_elsewhere(path))?;
     let name = base_name(path);

@@ -11,7 +11,7 @@ use crate::judge::support::wording;
 use crate::model::command_words::base_name;
 use crate::model::evidence::{Exec, ExecOutcome, ExitHow, ProgramClass, Run};
 
-/// What a tool of this host did not know.
+/// Something that a tool of this host did not know.
 struct Wanted<'a> {
     tool: &'a Exec,
     /// The version, option or syntax.
@@ -204,7 +204,7 @@ fn of_python(run: &Run) -> Option<Wanted<'_>> {
     })
 }
 
-/// What a mistake in a line is in a later Python, and since which 3.x: from the line as it is shown, the line with the carets below it,
+/// The meaning that a mistake in a line has in a later Python, and the 3.x since which it has it: from the line as it is shown, the line with the carets below it,
 /// and the words.
 fn later_syntax(code: &str, carets: &str, words: &str) -> Option<(&'static str, u32)> {
     let at = carets.find('^').filter(|at| carets[..*at].trim().is_empty())?;

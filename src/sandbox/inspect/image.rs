@@ -73,7 +73,7 @@ fn loaded<E: FileHeader<Endian = Endianness>>(head: &[u8], file: &File) -> Optio
     })
 }
 
-/// What a reader makes of the program headers.
+/// Hands the program headers to a reader, and gives its answer.
 fn segments<E: FileHeader<Endian = Endianness>, T>(
     head: &[u8],
     file: &File,

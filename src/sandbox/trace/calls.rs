@@ -43,7 +43,7 @@ pub(in crate::sandbox) enum PendingCall {
         path: PathBuf,
     },
     Map {
-        /// What the host has too little of, where it cannot be made.
+        /// The resource that the host has too little of, where the mapping cannot be made.
         wants: Resource,
     },
     /// A path that we cannot read, though the kernel may.

@@ -26,7 +26,7 @@ pub(super) struct Tracee {
     pub(super) pending: Option<PendingCall>,
 }
 
-/// What a child has of the thread that made it.
+/// A child's share in the thread that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Inherited {
     pub(super) program: Option<usize>,

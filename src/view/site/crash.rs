@@ -22,7 +22,7 @@ pub(crate) struct SiteCrash {
     pub(crate) why: String,
     /// True if its game has ended.
     pub(crate) is_over: bool,
-    /// What the organisers struck its game out for.
+    /// The organisers' reason to strike its game out.
     pub(crate) annulled: Option<Annulled>,
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn ask_again(
 
 /// The clock of a fast game of the check ([`FAST`](super::FAST)).
 const FAST_CLOCK: Clocks = Clocks::even(300, 10);
-/// That of the others ([`LEAST`](super::LEAST)).
+/// The clock of the other games ([`LEAST`](super::LEAST)).
 const SLOW_CLOCK: Clocks = Clocks::even(3000, 3000);
 
 /// A question that broke a game, and the games of that engine up to it: each list after which it was asked.
