@@ -158,7 +158,7 @@ pub(super) fn child_setup(
     };
     let workspace = landlock::workspace_rights();
     let entry_dir = entry.parent().unwrap_or(Path::new("/")).to_owned();
-    let mut inner = vec![(entry_dir, landlock::staged_rights())];
+    let mut inner = vec![(entry_dir, workspace)];
     let (root, staging, cwd, home, tmp);
     match dirs {
         None => {

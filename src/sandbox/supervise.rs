@@ -13,7 +13,7 @@ use crate::model::evidence::LaunchFailure;
 use crate::sandbox::child::{self, ChildSetup, HeardFromChild};
 use crate::sandbox::child_setup::{self, HostReady};
 use crate::sandbox::fs::host_directory::HostDirectory;
-use crate::sandbox::fs::workspace::{Dirs, Workspace, setup, staged};
+use crate::sandbox::fs::workspace::{Dirs, StagedEntry, Workspace, setup, staged};
 use crate::sandbox::inspect::files::EntryFiles;
 use crate::sandbox::inspect::process;
 use crate::sandbox::limits::cgroup::Group;
@@ -71,14 +71,16 @@ impl StartRequest {
         self,
         report: &mpsc::Sender<Result<Workspace, SandboxError>>,
     ) -> Result<StartOutcome, SandboxError> {
-        let (dirs, setup_of_child) = self.make()?;
+        let (dirs, staged, setup_of_child) = self.make()?;
         let StartRequest { host, plan, group, theirs, talk, shared, .. } = self;
         let (entry, root) = begin(&setup_of_child, theirs, &talk, &shared, group.as_deref())?;
         let (files, workspace) = match (dirs, root) {
-            (Some(dirs), _) => (EntryFiles::on_host(dirs.top.path()), dirs.into_workspace()),
+            (Some(dirs), _) => (EntryFiles::on_host(dirs.top.path()), dirs.into_workspace(staged)),
             (None, Some(root)) => {
                 let root = File::from(root);
-                (EntryFiles::inside(&root), Workspace::Inside(root, host.bound().to_vec()))
+                let bound = host.bound().to_vec();
+                let files = EntryFiles::inside(&root, staged.folder());
+                (files, Workspace::Inside(root, bound, staged))
             }
             (None, None) => {
                 return Err(setup("receiving the new root")(io::Error::other("none was sent")));
@@ -106,7 +108,7 @@ impl StartRequest {
     }
 
     /// The entry's place on the host, if it has one there, and what the children are to do.
-    fn make(&self) -> Result<(Option<Dirs>, ChildSetup), SandboxError> {
+    fn make(&self) -> Result<(Option<Dirs>, StagedEntry, ChildSetup), SandboxError> {
         let (host, plan) = (&self.host, &self.plan);
         let dirs =
             self.host_directory.as_ref().map(|top| Dirs::new(Arc::clone(top))).transpose()?;
@@ -115,7 +117,7 @@ impl StartRequest {
             Dirs::make_room(&entry)?;
         }
         let setup_of_child = child_setup::child_setup(host, plan, &entry, dirs.as_ref())?;
-        Ok((dirs, setup_of_child))
+        Ok((dirs, StagedEntry { path: entry, bytes: Arc::clone(&plan.bytes) }, setup_of_child))
     }
 }
 

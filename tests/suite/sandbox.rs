@@ -245,6 +245,23 @@ fn what_is_left_is_found_with_its_maker_wherever_it_lies() {
     assert_eq!(done.traces.left_files[3].made_by.as_deref(), Some("mktemp"));
 }
 
+/// Its own file stays as it is where the sandbox can see to that; elsewhere a file that was changed is one that remains.
+fn beside_the_entry_may_be_written_and_nothing_may_remain() {
+    let script = "#!/bin/sh\n: >$0.y\n: >$0.x\nrm $0.x\nrm -f $0\necho other >$0\n";
+    for namespaces in [true, false] {
+        let sandbox = sandbox(Strictness::Tolerant, namespaces);
+        let done = run_in(&sandbox, script, Shell::AsIs, Duration::from_secs(300));
+        let own = std::path::Path::new(&done.traces.execs[0].asked);
+        let name = own.file_name().unwrap().to_str().unwrap();
+        if namespaces {
+            assert_eq!(done.files(), [format!("/entry/{name}.y")]);
+        } else {
+            let changed = format!("${{0%/*}}/{name}");
+            assert_eq!(done.files(), [changed.clone(), format!("{changed}.y")]);
+        }
+    }
+}
+
 fn a_daemon_is_seen_and_killed() {
     let sandbox = sandbox(Strictness::Tolerant, true);
     let script = "#!/bin/sh\n(python3 -c 'import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\ntime.sleep(1000)' >/dev/null 2>&1 </dev/null)\necho away\n";
@@ -575,6 +592,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick a_program_that_is_not_installed_is_reported_by_name [Landlock],
         quick the_rules_second_example_compiles_runs_and_cleans_up [Landlock],
         quick what_is_left_is_found_with_its_maker_wherever_it_lies [Landlock, Namespaces],
+        quick beside_the_entry_may_be_written_and_nothing_may_remain [Landlock, Namespaces],
         quick a_daemon_is_seen_and_killed [Landlock, Python3],
         quick processes_that_nobody_waits_for_are_in_the_account_of_entries [Landlock],
         quick the_network_is_closed_and_the_attempt_is_named [Landlock, Python3],

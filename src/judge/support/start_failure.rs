@@ -1,7 +1,5 @@
 //! The reason why a run did not come up: launch, end or silence, each with the next step.
 
-use std::path::Path;
-
 use crate::judge::support::allowed::Allowed;
 use crate::judge::support::{
     complaints, excuse, older_tools, paths, refused_access, runs, wording,
@@ -283,7 +281,6 @@ fn complains_of(run: &Run, path: &str) -> bool {
 /// A file that it was refused to write, in words, and the next step.
 fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
     let what = format!("after {} was refused to write {}", runs::lineage(run, open.by), open.path);
-    let entry = run.execs.first().and_then(|entry| Path::new(&entry.asked).parent());
     if run.execs.first().is_some_and(|entry| entry.asked == open.path) {
         let what =
             format!("after {} was refused to write its own file", runs::lineage(run, open.by));
@@ -292,9 +289,8 @@ fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
             .to_owned();
         return (what, help);
     }
-    let beside_entry = entry.is_some_and(|folder| Path::new(&open.path).starts_with(folder));
     // Where it makes files the sandbox refuses none: the file has a mode of the entry's own choice.
-    if open.own && !beside_entry {
+    if open.own {
         let help = "let the file have a mode that lets its owner write it, as `mktemp` makes it (`chmod 600 $T`), until all is written"
             .to_owned();
         return (what, help);
@@ -302,7 +298,7 @@ fn refused_write(run: &Run, open: &FileOpen) -> (String, String) {
     (
         what,
         "write to a file that `mktemp` makes (T=`mktemp`, then $T in place of that path), or in the current directory, and \
-         remove it there: nothing can be written beside the entry, which lies alone and read-only"
+         remove it there"
             .to_owned(),
     )
 }

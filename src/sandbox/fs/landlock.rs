@@ -60,11 +60,6 @@ pub(in crate::sandbox) fn workspace_rights() -> u64 {
     (known() & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)).bits()
 }
 
-/// To read and run what is staged, and to list it.
-pub(in crate::sandbox) fn staged_rights() -> u64 {
-    (AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir).bits()
-}
-
 /// To read a tree.
 pub(in crate::sandbox) fn read_rights() -> u64 {
     (AccessFs::ReadFile | AccessFs::ReadDir).bits()

@@ -123,10 +123,19 @@ pub(in crate::sandbox) fn common(
 /// The mode of the entry's copy: everybody may read and start it, nobody change it.
 pub(in crate::sandbox) const STAGED: u32 = 0o555;
 
-/// The steps that stage an entry in that root.
+/// The steps that stage an entry in that root: in a directory of its own, in which it may write, and bound read-only on itself,
+/// so that it can be neither changed nor removed.
 pub(in crate::sandbox) fn staging(entry: &Path, bytes: &Arc<[u8]>) -> Vec<SetupStep> {
     let mut root = Root { steps: Vec::new(), made: BTreeSet::new() };
+    if let Some(folder) = entry.parent() {
+        root.parents(folder);
+        root.made.insert(folder.to_owned());
+        root.steps.push(SetupStep::Dir { path: c(folder), mode: 0o755, entry_owns: true });
+    }
     root.file(entry, STAGED, bytes);
+    let path = c(entry);
+    let target = path.clone();
+    root.steps.push(SetupStep::Bind { source: path, target, recursive: false, device: false });
     root.steps
 }
 

@@ -44,7 +44,7 @@ pub(in crate::sandbox) struct Dirs {
 #[derive(Debug)]
 pub(in crate::sandbox) enum Workspace {
     /// In the namespace's root, held by a descriptor, with the directories of the host that are bound at their own path there.
-    Inside(File, Vec<PathBuf>),
+    Inside(File, Vec<PathBuf>, StagedEntry),
     /// In a directory of the host.
     OnHost(
         #[expect(dead_code, reason = "removes the directories when dropped")] Dirs,
@@ -64,22 +64,24 @@ impl Workspace {
     /// The file system that is the entry's alone, where it has one.
     pub(in crate::sandbox) fn own_file_system(&self) -> Option<File> {
         match self {
-            Workspace::Inside(root, _) => root.try_clone().ok(),
+            Workspace::Inside(root, ..) => root.try_clone().ok(),
             Workspace::OnHost(..) => None,
         }
     }
 
     pub(in crate::sandbox) fn watched(&self) -> Vec<WatchedDirectory> {
         match self {
-            Workspace::Inside(root, bound) => {
+            Workspace::Inside(root, bound, entry) => {
                 let base = PathBuf::from(format!("/proc/self/fd/{}", root.as_raw_fd()));
-                writable::places()
-                    .iter()
+                let places = writable::places().iter().map(PathBuf::as_path);
+                places
+                    .chain([entry.folder()])
                     .map(|dir| WatchedDirectory {
                         real: base.join(dir.strip_prefix("/").unwrap_or(dir)),
-                        inside: dir.clone(),
-                        shown: dir.clone(),
+                        inside: dir.to_owned(),
+                        shown: dir.to_owned(),
                         bound: bound.clone(),
+                        entry: Some(entry.clone()),
                     })
                     .collect()
             }
@@ -99,6 +101,23 @@ pub(in crate::sandbox) struct WatchedDirectory {
     pub(in crate::sandbox) shown: PathBuf,
     /// Directories of the host that are bound there, as the entry names them: they and those above them are not the entry's.
     pub(in crate::sandbox) bound: Vec<PathBuf>,
+    /// The entry's own file, which may lie there as it was handed in.
+    pub(in crate::sandbox) entry: Option<StagedEntry>,
+}
+
+/// The copy of an entry that is started.
+#[derive(Clone, Debug)]
+pub(in crate::sandbox) struct StagedEntry {
+    /// As the entry knows it.
+    pub(in crate::sandbox) path: PathBuf,
+    pub(in crate::sandbox) bytes: Arc<[u8]>,
+}
+
+impl StagedEntry {
+    /// The directory that it lies in, alone.
+    pub(in crate::sandbox) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
 }
 
 impl WatchedDirectory {
@@ -142,6 +161,16 @@ impl Drop for Dirs {
     }
 }
 
+/// Lets the entry write in a directory of its workspace on the host.
+fn give(path: &Path) -> Result<(), SandboxError> {
+    let who = ids(false);
+    if who.switch {
+        std::os::unix::fs::chown(path, Some(who.uid), Some(who.gid))
+            .map_err(at("giving a directory to the entry", path))?;
+    }
+    Ok(())
+}
+
 impl Dirs {
     pub(in crate::sandbox) fn new(
         host_directory: Arc<HostDirectory>,
@@ -150,14 +179,6 @@ impl Dirs {
             .prefix("run-")
             .tempdir_in(host_directory.path())
             .map_err(setup("making a private directory"))?;
-        let who = ids(false);
-        let give = |path: &Path| {
-            if who.switch {
-                std::os::unix::fs::chown(path, Some(who.uid), Some(who.gid))
-                    .map_err(at("giving a directory to the entry", path))?;
-            }
-            Ok(())
-        };
         std::fs::set_permissions(top.path(), PermissionsExt::from_mode(0o711))
             .map_err(at("opening the private directory to the entry", top.path()))?;
         for name in DIRS {
@@ -168,28 +189,28 @@ impl Dirs {
         Ok(Dirs { top, host_directory })
     }
 
-    /// Makes the directory in which the entry is staged.
+    /// Makes the directory in which the entry is staged, where it may write as well.
     pub(in crate::sandbox) fn make_room(entry: &Path) -> Result<(), SandboxError> {
         let Some(dir) = entry.parent() else { return Ok(()) };
-        std::fs::create_dir(dir).map_err(at("making the entry's directory", dir))
+        std::fs::create_dir(dir).map_err(at("making the entry's directory", dir))?;
+        give(dir)
     }
 
-    pub(in crate::sandbox) fn into_workspace(self) -> Workspace {
+    pub(in crate::sandbox) fn into_workspace(self, entry: StagedEntry) -> Workspace {
         let shown = |name: &str| match name {
             "work" => PathBuf::from("."),
             "home" => PathBuf::from("$HOME"),
             _ => PathBuf::from("$TMPDIR"),
         };
-        let watched = DIRS
-            .iter()
-            .map(|name| {
-                let real = self.top.path().join(name);
-                WatchedDirectory {
-                    inside: real.clone(),
-                    real,
-                    shown: shown(name),
-                    bound: Vec::new(),
-                }
+        let places = DIRS.iter().map(|name| (self.top.path().join(name), shown(name)));
+        let watched = places
+            .chain([(entry.folder().to_owned(), PathBuf::from("${0%/*}"))])
+            .map(|(real, shown)| WatchedDirectory {
+                inside: real.clone(),
+                real,
+                shown,
+                bound: Vec::new(),
+                entry: Some(entry.clone()),
             })
             .collect();
         Workspace::OnHost(self, watched)

@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 use crate::model::evidence::LeftFile;
 use crate::model::text::escape;
 use crate::model::units::Bytes;
-use crate::sandbox::fs::workspace::WatchedDirectory;
+use crate::sandbox::fs::workspace::{StagedEntry, WatchedDirectory};
 use crate::sandbox::inspect::python_cache::is_of_its_source;
 
 /// The files that remain, as far as there is room for them.
@@ -87,6 +87,9 @@ pub(in crate::sandbox) fn scan(
                 },
             };
             let inside = place.named_inside(path);
+            if place.entry.as_ref().is_some_and(|entry| is_unchanged(entry, &inside, path)) {
+                continue;
+            }
             let shown = place.shown.join(inside.strip_prefix(&place.inside).unwrap_or(&inside));
             if kind == "directory" && place.bound.iter().any(|bound| bound.starts_with(&inside)) {
                 continue;
@@ -117,15 +120,25 @@ pub(in crate::sandbox) fn scan(
     LeftFiles { files: left, complete }
 }
 
+/// True for the entry's own file, as it was handed in.
+fn is_unchanged(entry: &StagedEntry, inside: &Path, path: &Path) -> bool {
+    let length = entry.bytes.len() as u64 + 1;
+    inside == entry.path && begin(path, length).is_some_and(|found| found[..] == entry.bytes[..])
+}
+
 /// The first bytes of a regular file.
 fn head(path: &Path) -> Option<Vec<u8>> {
+    begin(path, 64)
+}
+
+fn begin(path: &Path, length: u64) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;
     }
-    file.take(64).read_to_end(&mut head).ok()?;
+    file.take(length).read_to_end(&mut head).ok()?;
     Some(head)
 }
 
@@ -159,6 +172,7 @@ mod tests {
             inside: "/t".into(),
             shown: "/tmp".into(),
             bound: vec!["/t/made/for/it".into()],
+            entry: None,
         }];
         let left = scan(&watched, LONGEST, |_| Some("cc".into()), |_| None).files;
         let seen: Vec<_> =
@@ -181,6 +195,7 @@ mod tests {
             inside: "/t".into(),
             shown: "/tmp".into(),
             bound: vec!["/t/made/for/it".into()],
+            entry: None,
         }];
         let left = scan(&watched, LONGEST, |_| None, |one| Some(format!("{:?}", one.head))).files;
         let seen: Vec<_> = left.iter().map(|f| (f.kind.as_str(), f.exempt.as_deref())).collect();
@@ -198,6 +213,7 @@ mod tests {
                 inside: "/t".into(),
                 shown: "/tmp".into(),
                 bound: Vec::new(),
+                entry: None,
             }];
             scan(&watched, longest, |_| None, |_| None)
         };
