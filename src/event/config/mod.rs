@@ -12,6 +12,7 @@ mod sources;
 mod stages;
 mod template;
 
+mod waivers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,7 @@ use names::slug;
 pub(crate) use no_entries::NoEntries;
 pub(crate) use template::{Contestants, EventTemplate, books_of, template};
 
+use waivers::waivers;
 /// The thoroughness with which entries are checked before they play.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -545,28 +547,6 @@ fn entries(
             rating: entry.rating,
         })
         .collect())
-}
-
-/// The waivers, each about an entry of the event.
-fn waivers(
-    raw: Vec<Spanned<RawWaiver>>,
-    entries: &[EventEntry],
-    path: &Path,
-    text: &str,
-) -> Result<Vec<Waiver>, TextMistake> {
-    let verified = |raw: Spanned<RawWaiver>| {
-        let span = raw.span();
-        let waiver = raw.into_inner().verified(text, path)?;
-        let file = waiver.entry.parent().unwrap_or(Path::new(""));
-        let is_about =
-            |entry: &EventEntry| waiver.is_about(&entry.path, &entry.path) || entry.path == file;
-        if !entries.iter().any(is_about) {
-            let what = format!("no [[entry]] of the event lies at {}", shown(&waiver.entry));
-            return Err((span, what));
-        }
-        Ok(waiver)
-    };
-    raw.into_iter().map(verified).collect()
 }
 
 fn mean(raw: Spanned<f64>) -> Result<f64, TextMistake> {
