@@ -69,7 +69,7 @@ pub(crate) enum EventError {
     History(#[from] HistoryError),
     /// Places of another event are not what they were when this one began.
     #[error(
-        "{names} changed since the event began, and who plays follows from it; put back what it was, or begin an event of \
+        "{names} changed since the event began or cannot be read, and who plays follows from it; put back what it was, or begin an event of \
          another journal"
     )]
     PreviousChanged {

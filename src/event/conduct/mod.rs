@@ -210,8 +210,8 @@ impl<'a> Conductor<'a> {
             return Err(changed);
         }
         let header = conductor.ledger.header.as_ref();
-        if header.is_some_and(|header| header.previous != config.previous) {
-            return Err(EventError::PreviousChanged { names: previous_names(config) });
+        if let Some(header) = header.filter(|header| header.previous != config.previous) {
+            return Err(EventError::PreviousChanged { names: config.changed_before(header) });
         }
         if conductor.ledger.stages.len() > config.stages.len() {
             return Err(EventError::State("it has more stages than the event".into()));
@@ -540,12 +540,6 @@ impl<'a> Conductor<'a> {
         self.tell_of_fixes(&engines);
         Ok(None)
     }
-}
-
-/// The journals that engines come from.
-fn previous_names(config: &EventConfig) -> String {
-    let names: Vec<String> = config.previous.iter().map(|one| one.name.clone()).collect();
-    all(&names)
 }
 
 /// The error for a stage whose engines are all disqualified, so that the event cannot go on from it.

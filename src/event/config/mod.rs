@@ -8,11 +8,12 @@ mod names;
 mod no_entries;
 mod previous;
 mod raw_stage;
+mod seated;
 mod sources;
 mod stages;
 mod template;
-
 mod waivers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -44,8 +45,8 @@ use engines_file::EventMistake;
 use names::slug;
 pub(crate) use no_entries::NoEntries;
 pub(crate) use template::{Contestants, EventTemplate, books_of, template};
-
 use waivers::waivers;
+
 /// The thoroughness with which entries are checked before they play.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -319,7 +320,7 @@ impl EventConfig {
             _ => Err("the rest is not wanted".into()),
         });
         let text = settings?;
-        let config = EventConfig::parse(path, &text, EntryFiles::Anywhere);
+        let config = EventConfig::parse(path, &text, EntryFiles::Anywhere, Some(path));
         Some(config.map_err(|mistake| mistake.placed(path, &text)))
     }
 
@@ -328,10 +329,16 @@ impl EventConfig {
             return Err(SettingsError::Journal { path: path.to_owned() });
         }
         let text = SettingsKind::EVENT.text(path)?;
-        EventConfig::parse(path, &text, files).map_err(|mistake| mistake.placed(path, &text))
+        EventConfig::parse(path, &text, files, None).map_err(|mistake| mistake.placed(path, &text))
     }
 
-    fn parse(path: &Path, text: &str, files: EntryFiles) -> Result<EventConfig, EventMistake> {
+    /// Reads the settings of the journal at `own`, or of the one that they name.
+    fn parse(
+        path: &Path,
+        text: &str,
+        files: EntryFiles,
+        own: Option<&Path>,
+    ) -> Result<EventConfig, EventMistake> {
         let raw: RawEvent = parsed(text)?;
         let here = path.parent().unwrap_or(Path::new(""));
         let terms = StageTerms::at(plain(&raw.time_control)?).with(&RawTerms {
@@ -346,6 +353,11 @@ impl EventConfig {
         let mut list: Vec<(RawEntry, Option<Trusted>)> =
             raw.entry.into_iter().map(|entry| (entry, None)).collect();
         for engine in raw.engine {
+        let journal = raw.journal.map_or_else(|| path.with_extension("journal"), |j| here.join(j));
+        let own_journal = match files {
+            EntryFiles::There => None,
+            EntryFiles::Anywhere => Some(own.unwrap_or(&journal)),
+        };
             list.push(engine.entry(here)?);
         }
         if let Some(file) = &raw.engines {
@@ -360,7 +372,7 @@ impl EventConfig {
         let defaults =
             stages::StageDefaults { terms, crash_limit: raw.crash_limit, variant: raw.variant };
         let span = raw.stage.span();
-        let (stages, previous) = stages::read(raw.stage, here, &entries, &defaults)?;
+        let (stages, previous) = stages::read(raw.stage, here, &entries, &defaults, own_journal)?;
         let asks = stages.iter().find(|stage| stage.terms.tables == AskTables::All);
         if let (Some(stage), true) = (asks, raw.syzygy.is_empty()) {
             let what = format!(
@@ -379,7 +391,7 @@ impl EventConfig {
             sha256: sha256(text.as_bytes()),
             event: raw.event.into_inner(),
             site: raw.site,
-            journal: raw.journal.map_or_else(|| path.with_extension("journal"), |j| here.join(j)),
+            journal,
             gate: raw.gate,
             admit_undecided: raw.admit_undecided,
             files: Files::of(raw.elf_only),

@@ -1,11 +1,14 @@
 //! Places of events that were played before, as their journals have them: `swiss.journal:1..32`, or of one of its stages
 //! `last.journal/League 1:3..8`.
 
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::super::journal;
-use super::super::journal::record::Previous;
+use super::super::journal::record::{JournalHeader, Previous};
+use super::super::journal::{self, JournalError};
 use super::super::ledger::Ledger;
+use super::EventConfig;
 use super::counted::counted_stages;
 use crate::model::text::shown;
 use crate::model::words::all;
@@ -71,8 +74,13 @@ pub(super) fn named(source: &str) -> Option<(&str, Option<&str>)> {
 pub(super) fn read(here: &Path, name: &str) -> Result<PlayedEvent, String> {
     let path: PathBuf = here.join(name);
     let mut ledger = Ledger::default();
-    journal::read(&path, &mut |_, record| ledger.apply(record))
-        .map_err(|error| error.to_string())?;
+    journal::read(&path, &mut |_, record| ledger.apply(record)).map_err(|error| match &error {
+        JournalError::Read { source, .. } if source.kind() == ErrorKind::NotFound => format!(
+            "there is no journal {}, from which engines come; put back the one of that event",
+            shown(&path)
+        ),
+        _ => error.to_string(),
+    })?;
     let mark = journal::mark(&path, u64::MAX).map_err(|error| error.to_string())?;
     if ledger.header.is_none() {
         return Err(format!(
@@ -154,6 +162,21 @@ impl PlayedEvent {
             first = last + 1;
         }
         Ok(places.concat())
+    }
+}
+
+impl EventConfig {
+    /// The journals of events before that are not as they were when a journal with this header was begun, in words.
+    pub(crate) fn changed_before(&self, header: &JournalHeader) -> String {
+        let other = |ours: &[Previous], theirs: &[Previous]| -> Vec<String> {
+            let other = ours.iter().filter(|one| !theirs.contains(one));
+            other.map(|one| one.name.clone()).collect()
+        };
+        let names: BTreeSet<String> = other(&header.previous, &self.previous)
+            .into_iter()
+            .chain(other(&self.previous, &header.previous))
+            .collect();
+        all(&names.into_iter().collect::<Vec<_>>())
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::plan::sources::{NoPlaces, PlaceRange, PlaceSource};
 use super::EventEntry;
 use super::previous::{self, PlayedEvent};
 use super::raw_stage::RawStage;
+use super::seated::SeatedEngines;
 use crate::model::source_place::TextMistake;
 use crate::model::words::counted;
 
@@ -24,11 +25,29 @@ pub(super) struct Sources {
 }
 
 /// The events before this one that a file names.
-pub(super) type Events = BTreeMap<String, PlayedEvent>;
+#[derive(Default)]
+pub(super) struct Events {
+    /// Those whose journals can be read.
+    pub(super) played: BTreeMap<String, PlayedEvent>,
+    /// The others, where this event's own journal stands in for them.
+    pub(super) lost: Option<LostEvents>,
+}
 
-/// Reads every journal that a stage takes places from.
-pub(super) fn events(raw: &[RawStage], here: &Path) -> Result<Events, TextMistake> {
-    let mut events = Events::new();
+/// Events before this one whose journals cannot be read any more.
+pub(super) struct LostEvents {
+    /// The reason, in words.
+    why: String,
+    seated: SeatedEngines,
+}
+
+/// Reads every journal that a stage takes places from. For those who look on, the engines that `own_journal` has in the stages
+/// stand in for one that cannot be read.
+pub(super) fn events(
+    raw: &[RawStage],
+    here: &Path,
+    own_journal: Option<&Path>,
+) -> Result<Events, TextMistake> {
+    let mut events = Events::default();
     for one in raw {
         let Some(from) = &one.from else { continue };
         for text in from.get_ref().list() {
@@ -36,9 +55,17 @@ pub(super) fn events(raw: &[RawStage], here: &Path) -> Result<Events, TextMistak
             let source: PlaceSource =
                 text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
             let Some((journal, _)) = previous::named(&source.stage) else { continue };
-            if !events.contains_key(journal) {
-                let played = previous::read(here, journal).map_err(wrong)?;
-                events.insert(journal.to_owned(), played);
+            if events.played.contains_key(journal) {
+                continue;
+            }
+            match (previous::read(here, journal), own_journal) {
+                (Ok(played), _) => {
+                    events.played.insert(journal.to_owned(), played);
+                }
+                (Err(why), Some(own)) => {
+                    events.lost = Some(LostEvents { why, seated: SeatedEngines::of(own) });
+                }
+                (Err(why), None) => return Err(wrong(why)),
             }
         }
     }
@@ -71,17 +98,31 @@ pub(super) fn sources(
     }
     let (mut met, mut taken) = (BTreeSet::new(), BTreeSet::new());
     let mut open = None;
+    let mut is_by_own_journal = false;
     for text in list {
         let source: PlaceSource =
             text.parse().map_err(|error: NoPlaces| wrong(error.to_string()))?;
         if let Some((journal, stage)) = previous::named(&source.stage) {
+            if let Some(LostEvents { why, seated }) = &events.lost {
+                if !is_by_own_journal {
+                    let own = one.engines.as_ref().map_or(&[][..], |engines| engines.get_ref());
+                    let newcomers = seated.newcomers(number, own);
+                    found.previous = newcomers.ok_or_else(|| wrong(why.clone()))?;
+                    found.passed_over.push(format!(
+                        "{why}; who played in {} is told by this event's own journal",
+                        one.name.get_ref()
+                    ));
+                    is_by_own_journal = true;
+                }
+                continue;
+            }
             let PlaceRange::These(places) = &source.places else {
                 let of = &source.stage;
                 return Err(wrong(format!(
                     "places of another event are named one by one or as a range, such as \"{of}:1..8\""
                 )));
             };
-            let Some(played) = events.get(journal) else { continue };
+            let Some(played) = events.played.get(journal) else { continue };
             let order = played.order(stage, places, by_ranking).map_err(wrong)?;
             found.passed_over.extend(played.passed_over(stage, places));
             for place in places {

@@ -58,10 +58,11 @@ pub(super) fn read(
     here: &Path,
     entries: &[EventEntry],
     defaults: &StageDefaults,
+    own_journal: Option<&Path>,
 ) -> Result<(Vec<Stage>, Vec<Previous>), TextMistake> {
     let span = raw.span();
     let raw = raw.into_inner();
-    let events = sources::events(&raw, here)?;
+    let events = sources::events(&raw, here, own_journal)?;
     let taken = taken(&raw, &events, entries)?;
     let mut stages: Vec<Stage> = Vec::new();
     let mut named = BTreeSet::new();
@@ -75,14 +76,15 @@ pub(super) fn read(
     let Some(first) = stages.first() else {
         return Err((span, "an event needs a [[stage]]".into()));
     };
-    let idle = entries.iter().find(|entry| !named.contains(&entry.name));
+    // The places that engines of a lost journal had are not known any more: one of them may play nowhere.
+    let idle = entries.iter().find(|entry| events.lost.is_none() && !named.contains(&entry.name));
     if let Some(entry) = idle.filter(|_| !first.engines.is_empty() || !first.previous.is_empty()) {
         return Err((
             span,
             format!("{} plays in no stage; name it in the `engines` of one", entry.name),
         ));
     }
-    Ok((stages, events.into_values().map(|played| played.kept).collect()))
+    Ok((stages, events.played.into_values().map(|played| played.kept).collect()))
 }
 
 /// Tells each stage which of its places later ones take.

@@ -45,7 +45,8 @@ fn every_key_is_in_the_handbook() {
 #[test]
 fn an_event_is_read() {
     let config =
-        EventConfig::parse(Path::new("dir/e.toml"), &event(STAGES), EntryFiles::There).unwrap();
+        EventConfig::parse(Path::new("dir/e.toml"), &event(STAGES), EntryFiles::There, None)
+            .unwrap();
     assert_eq!(config.journal, Path::new("dir/e.journal"));
     assert_eq!(config.pause_marker(), Path::new("dir/e.journal.pause"));
     assert_eq!(config.compensation, Duration::from_secs(2));

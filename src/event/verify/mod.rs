@@ -219,7 +219,10 @@ impl<'a> RecordCheck<'a> {
         if !self.config.admits_otherwise(&header.settings) {
             self.wrong(format!("{OTHER_FILE}; {NOT_COMPARED}"));
         } else if header.previous != self.config.previous {
-            self.wrong("the journals of the events before are not those it was begun with".into());
+            let names = self.config.changed_before(header);
+            self.wrong(format!(
+                "the journals of the events before are not those it was begun with: {names}"
+            ));
         }
         if header.event != self.config.event {
             let (due, told) = (&self.config.event, &header.event);

@@ -306,7 +306,10 @@ fn next_season(event: &Event) {
     }
     // The journal of the last season is frozen, too.
     let journal = fs::read_to_string(event.path("event.journal")).unwrap();
+    let table = event.ask(&["standings", "next.journal"]);
+    let pgn = event.ask(&["event", "export", "pgn", "next.toml"]);
     fs::remove_file(event.path("event.journal")).unwrap();
+    shown_without_the_last_season(&event, &table, &pgn);
     let (code, told) = event.ask(&["event", "run", "--quiet"]);
     assert_eq!(code, 0, "{told}");
     let (_, told) = event.ask(&["event", "verify", "next.toml"]);
@@ -317,6 +320,26 @@ fn next_season(event: &Event) {
     event.write("event.journal", &journal[..cut]);
     let (code, told) = event.ask(&["event", "plan", "next.toml"]);
     assert!(code == 2 && told.contains("is not over"), "{told}");
+}
+
+/// Looks at `next.toml` when the journal that its engines came from is gone: its own journal has all that is shown.
+fn shown_without_the_last_season(event: &Event, table: &(i32, String), pgn: &(i32, String)) {
+    assert_eq!(event.ask(&["standings", "next.journal"]), *table);
+    assert_eq!(event.ask(&["event", "export", "pgn", "next.toml"]), *pgn);
+    let (code, told) = event.ask(&["event", "export", "site", "site", "next.toml"]);
+    assert_eq!(code, 0, "{told}");
+    let (code, told) = event.ask(&["event", "status", "next.toml"]);
+    assert!(code == 0 && told.contains("over: E1 wins"), "{told}");
+    assert!(told.contains("there is no journal ") && told.contains("own journal"), "{told}");
+    // Rulings need it, and so does an event that has not begun.
+    let (code, told) = event.ask(&["event", "annul", "1.1", "--reason", "a test", "next.toml"]);
+    assert!(code == 2 && told.contains("event.journal changed since"), "{told}");
+    let text = fs::read_to_string(event.path("next.toml")).unwrap();
+    event.write("later.toml", &text);
+    for words in [["event", "status", "later.toml"], ["event", "plan", "later.toml"]] {
+        let (code, told) = event.ask(&words);
+        assert!(code == 2 && told.contains("put back the one of that event"), "{told}");
+    }
 }
 
 fn a_match_goes_on_by_its_further_parts_while_it_is_level() {
