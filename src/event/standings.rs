@@ -69,6 +69,8 @@ pub struct StandingsRow {
     pub(crate) white: ColourTally,
     /// Games with Black.
     pub(crate) black: ColourTally,
+    /// Games that count as won without being played: byes and walkovers.
+    pub(crate) unplayed_wins: u32,
     /// Crashes; they are counted as losses (rule 6.2).
     pub crashes: u32,
     /// Sonneborn-Berger, whether or not the chain asks for it.
@@ -294,6 +296,7 @@ fn row(
         points: context.points[engine.at()],
         white: tallies[0],
         black: tallies[1],
+        unplayed_wins: field.byes(engine).map(|(_, wins)| wins).fold(0, u32::saturating_add),
         crashes: field.crashes(engine),
         sonneborn_berger: opponents
             .map(|seen| QuarterPoints::product(seen.points, context.points[seen.opponent.at()]))

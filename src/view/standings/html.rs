@@ -2,7 +2,10 @@
 
 use maud::{Markup, PreEscaped, html as markup};
 
-use super::{NAME, Sheet, Side, color, headline, notes, rank, total};
+use super::{
+    NAME, Sheet, Side, UNPLAYED, color, has_unplayed_wins, headline, notes, rank, total,
+    unplayed_wins,
+};
 use crate::event::standings::{Cell, Standings};
 use crate::view::text::clean;
 use crate::view::wide_table::wide_table;
@@ -80,12 +83,14 @@ pub(in crate::view) fn section(
 }
 
 fn cross(standings: &Standings, link: &dyn Fn(&Cell) -> Option<GameLink>) -> Markup {
+    let byes = has_unplayed_wins(standings);
     let head = markup! {
         th.r scope="col" { "#" }
         th scope="col" { "Engine" }
         @for row in &standings.rows {
             th scope="col" title=(clean(&row.engine.name)) { (rank(row)) }
         }
+        @if byes { th scope="col" title=(UNPLAYED) { "Bye" } }
     };
     let rows = markup! {
         @for (own, row) in standings.rows.iter().enumerate() {
@@ -97,6 +102,13 @@ fn cross(standings: &Standings, link: &dyn Fn(&Cell) -> Option<GameLink>) -> Mar
                         @if column != own && !results.is_empty() {
                             (total(results)) " "
                             span.games { @for cell in results { (game(cell, link(cell))) } }
+                        }
+                    }
+                }
+                @if byes {
+                    td {
+                        @if row.unplayed_wins > 0 {
+                            (row.unplayed_wins) " " span.games { (unplayed_wins(row)) }
                         }
                     }
                 }

@@ -73,6 +73,7 @@ struct StandingsLine<'a> {
     games: u32,
     white: ColourTally,
     black: ColourTally,
+    unplayed_wins: u32,
     crashes: u32,
     figures: Map<String, Value>,
     results: OpponentResults<'a>,
@@ -134,6 +135,7 @@ fn row<'a>(standings: &'a Standings, row: &'a StandingsRow) -> StandingsLine<'a>
         games: row.games(),
         white: row.white,
         black: row.black,
+        unplayed_wins: row.unplayed_wins,
         crashes: row.crashes,
         figures: figures
             .map(|(criterion, figure)| {

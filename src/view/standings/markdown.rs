@@ -1,6 +1,6 @@
 //! Standings in Markdown, as GitHub and others have tables.
 
-use super::{Sheet, Side, headline, notes, rank, symbols, total};
+use super::{Sheet, Side, has_unplayed_wins, headline, notes, rank, symbols, total, unplayed_wins};
 use crate::event::standings::Standings;
 use crate::view::markup::markdown as safe;
 
@@ -32,6 +32,11 @@ pub(crate) fn markdown(standings: &Standings) -> String {
             heads.push(safe(&rank(row)));
             rules.push(rule(Side::Left));
         }
+        let byes = has_unplayed_wins(standings);
+        if byes {
+            heads.push("Bye".to_owned());
+            rules.push(rule(Side::Left));
+        }
         line(&mut page, &heads);
         line(&mut page, &rules);
         for (own, row) in standings.rows.iter().enumerate() {
@@ -43,6 +48,12 @@ pub(crate) fn markdown(standings: &Standings) -> String {
                     String::new()
                 } else {
                     format!("{} `{}`", total(results), symbols(results))
+                });
+            }
+            if byes {
+                cells.push(match row.unplayed_wins {
+                    0 => String::new(),
+                    wins => format!("{wins} `{}`", unplayed_wins(row)),
                 });
             }
             line(&mut page, &cells);

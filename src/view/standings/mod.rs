@@ -54,6 +54,10 @@ impl Sheet {
             column("White", "won, drawn, lost with White", Side::Left),
             column("Black", "won, drawn, lost with Black", Side::Left),
         ];
+        let byes = has_unplayed_wins(standings);
+        if byes {
+            columns.push(column("Bye", UNPLAYED, Side::Left));
+        }
         for criterion in standings.chain.criteria {
             columns.push(column(criterion.short(), criterion.title(), Side::Right));
         }
@@ -71,6 +75,9 @@ impl Sheet {
                 tally(row.white),
                 tally(row.black),
             ];
+            if byes {
+                cells.push(unplayed_wins(row));
+            }
             cells.extend(row.figures.iter().map(|figure| match figure {
                 Some(figure) => figure.to_string(),
                 None => "–".to_owned(),
@@ -95,6 +102,19 @@ pub(in crate::view) fn rank(row: &StandingsRow) -> String {
 
 fn tally(tally: ColourTally) -> String {
     format!("+{} ={} -{}", tally.wins, tally.draws, tally.losses)
+}
+
+/// The meaning of the sign for a game that was won without being played.
+const UNPLAYED: &str = "won without being played: a bye, or a walkover";
+
+/// True if points of some engine are of no game, so that the tables have a column of them.
+fn has_unplayed_wins(standings: &Standings) -> bool {
+    standings.rows.iter().any(|row| row.unplayed_wins > 0)
+}
+
+/// A `+` for each game that an engine has won without playing it.
+fn unplayed_wins(row: &StandingsRow) -> String {
+    "+".repeat(row.unplayed_wins as usize)
 }
 
 /// The results of a cell of the crosstable, `1==0`.
@@ -181,6 +201,9 @@ fn notes(standings: &Standings) -> Vec<String> {
             counted(standings.unfinished, "game")
         ));
     }
+    if has_unplayed_wins(standings) {
+        notes.push(format!("+ in the column Bye: {UNPLAYED}"));
+    }
     notes.extend(standings.annulled.iter().cloned());
     if let Some(progress) = &standings.progress
         && !progress.missing.is_empty()
@@ -235,6 +258,33 @@ mod tests {
         assert!(
             notes.iter().any(|note| note.starts_with("b and c are tied on place 3")),
             "{notes:?}"
+        );
+    }
+
+    /// The points of each row are those of its games and of its byes, in every form.
+    #[test]
+    fn points_without_a_game_have_a_column_of_their_own() {
+        let mut games = standings("a-b 1, b-a =", "swiss");
+        assert!(!text(&games, 100).contains("Bye") && !html(&games).contains("Bye"));
+        games.rows[0].unplayed_wins = 2;
+        games.rows[0].points = HalfPoints(7);
+        let page = text(&games, 100);
+        let row = |from: &str| page.lines().find(|line| line.starts_with(from)).unwrap();
+        assert!(row("1  a          3.5      2  +1 =0 -0  +0 =1 -0  ++ ").len() > 1);
+        assert!(
+            page.contains("\n   Crosstable  1   2   Bye\n1  a           ·   1=  ++\n"),
+            "{page}"
+        );
+        assert!(page.contains("+ in the column Bye: won without being played"), "{page}");
+        let narrow = text(&games, 20);
+        assert!(narrow.contains("  Bye\n") && narrow.contains("  ++\n"), "{narrow}");
+        assert!(plain(&games, 100).contains("; 2 games won without being played"));
+        assert!(markdown(&games).contains("| 1 | a | · | 1.5 `1=` | 2 `++` |"));
+        assert!(html(&games).contains("<span class=\"games\">++</span>"));
+        let document = serde_json::to_value(json(&games)).unwrap();
+        assert_eq!(
+            (&document["rows"][0]["unplayed_wins"], &document["rows"][1]["unplayed_wins"]),
+            (&2.into(), &0.into())
         );
     }
 

@@ -1,6 +1,6 @@
 //! Standings as text for a terminal.
 
-use super::{Sheet, Side, headline, notes, rank, symbols, total};
+use super::{Sheet, Side, has_unplayed_wins, headline, notes, rank, symbols, total, unplayed_wins};
 use crate::event::standings::{ColourTally, Place, Standings};
 use crate::model::game::points::HalfPoints;
 use crate::model::words::counted;
@@ -71,6 +71,9 @@ pub(crate) fn plain(standings: &Standings, width: usize) -> String {
                 line += &format!("; {} {figure}", criterion.title());
             }
         }
+        if row.unplayed_wins > 0 {
+            line += &format!("; {} won without being played", counted(row.unplayed_wins, "game"));
+        }
         line += &format!("; {}", counted(row.crashes, "crash"));
         say(&line);
     }
@@ -95,6 +98,8 @@ fn cross(
 ) -> Vec<Vec<String>> {
     let mut heads = vec![String::new(), "Crosstable".to_owned()];
     heads.extend((1..=standings.rows.len()).map(|number| number.to_string()));
+    let byes = has_unplayed_wins(standings);
+    heads.extend(byes.then(|| "Bye".to_owned()));
     let mut sides = vec![Side::Right, Side::Left];
     sides.resize(heads.len(), Side::Left);
     let rows = standings.rows.iter().enumerate().map(|(own, row)| {
@@ -108,6 +113,7 @@ fn cross(
                 cell(results)
             }
         }));
+        cells.extend(byes.then(|| unplayed_wins(row)));
         cells
     });
     grid(&heads, &rows.collect::<Vec<_>>(), &sides)
