@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -10,11 +11,11 @@ use super::{failed, typed};
 use crate::batch::discover;
 use crate::cli::NewArgs;
 use crate::cmd::early_end::EarlyEnd;
-use crate::cmd::note;
 use crate::cmd::reports::cannot;
 use crate::cmd::worker_lines::{ProgressLook, WorkerLines};
+use crate::cmd::{note, without_numbers};
 use crate::engine::stop::Stop;
-use crate::event::conduct::{Audience, Conductor, EventError};
+use crate::event::conduct::{Audience, Conductor, EventError, books};
 use crate::event::config::{Contestants, EventConfig, books_of, template};
 use crate::event::gate::Watcher;
 use crate::event::{config, journal};
@@ -30,7 +31,7 @@ use crate::view::text::clean;
 /// Writes an event's file; one that is there is left alone.
 pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
     let path = &args.file.event;
-    let beside = path.parent().unwrap_or(std::path::Path::new(""));
+    let beside = path.parent().unwrap_or(Path::new(""));
     let contestants = match (&args.entries, &args.engines) {
         (_, Some(file)) => Contestants::File(file),
         (Some(entries), None) => Contestants::Directory(entries),
@@ -48,6 +49,9 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
             _ => EarlyEnd::usage(error),
         })?;
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    if !args.book.is_empty() {
+        refuse_unusable_books(path, &text)?;
+    }
     let mut file = opened.map_err(|error| {
         let why = match error.kind() {
             ErrorKind::AlreadyExists => "it is there already; remove it, or name a new file".into(),
@@ -88,6 +92,17 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
 }
 
 /// Leaves the marker that a runner looks for.
+/// Refuses books that no stage of this event file could be played with; whatever else is wrong with it `event plan` tells.
+fn refuse_unusable_books(path: &Path, text: &str) -> Result<(), EarlyEnd> {
+    let Ok(config) = EventConfig::of_text(path, text) else { return Ok(()) };
+    for stage in &config.stages {
+        books::read(stage).map_err(|error| {
+            EarlyEnd::usage(format!("{}: {}", stage.name, without_numbers(&error.to_string())))
+        })?;
+    }
+    Ok(())
+}
+
 pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     super::views::require_begun(config)?;
     let (ledger, _) = super::views::ledger(config).map_err(super::views::unread(&config.path))?;

@@ -303,6 +303,15 @@ impl EventConfig {
     /// Reads an event from its journal, by the settings that this has; none where it has none.
     ///
     /// # Errors
+    /// Reads the text of an event's file that is to lie at `path`.
+    ///
+    /// # Errors
+    /// As for [`EventConfig::load`].
+    pub(crate) fn of_text(path: &Path, text: &str) -> Result<EventConfig, SettingsError> {
+        EventConfig::parse(path, text, EntryFiles::There, None)
+            .map_err(|mistake| mistake.placed(path, text))
+    }
+
     ///
     /// [`SettingsError`] where they need a file that is not beside it.
     pub(crate) fn of_journal(path: &Path) -> Option<Result<EventConfig, SettingsError>> {
