@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cmd::without_numbers;
 use crate::event::conduct::{books, tables};
 use crate::event::config::EventConfig;
-use crate::event::format::Format;
+use crate::event::format::{Format, knockout::Knockout};
 use crate::event::history;
 use crate::event::outlook::{LONG_GAME, outlook};
 use crate::event::stage::{Stage, StageFormat};
@@ -55,6 +55,9 @@ pub(super) fn run(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<
         )?;
         for line in &planned.passed_over {
             writeln!(out, "  {}", escape(line.as_bytes(), usize::MAX))?;
+        }
+        if let Some(line) = unused_pairs(planned) {
+            writeln!(out, "  {line}")?;
         }
         let needed = stage.openings;
         if let Some(seed) = planned.start_seed {
@@ -113,6 +116,21 @@ fn after_tie(stage: &Stage) -> (String, String) {
     let told =
         once.into_iter().map(|(games, clock)| format!("{} more{clock}", counted(games, "game")));
     (all(&told.collect::<Vec<_>>()), again)
+}
+
+/// Returns the numbers of `pairs` that no round of a bracket uses, in words; none where each has its round.
+fn unused_pairs(stage: &Stage) -> Option<String> {
+    let StageFormat::Of(Format::Knockout(of)) = &stage.format else { return None };
+    let rounds = Knockout::rounds(stage.seats) as usize;
+    let unused = of.pairs.get(rounds..).filter(|unused| !unused.is_empty())?;
+    let unused: Vec<String> = unused.iter().map(ToString::to_string).collect();
+    Some(format!(
+        "pairs has {}, and the bracket {}: {} at their end {} not used",
+        counted(of.pairs.len(), "number"),
+        counted(rounds, "round"),
+        all(&unused),
+        if unused.len() == 1 { "is" } else { "are" }
+    ))
 }
 
 /// Prints what the books of a stage must hold, and hold; [`Exit::Rejected`] where one is not there, or is too small.
@@ -296,6 +314,20 @@ mod tests {
             let (_, told) = planned_as(dir.path(), "", &format);
             assert!(told.contains(stage) && told.contains(all), "{told}");
         }
+    }
+
+    #[test]
+    fn pairs_that_no_round_of_a_bracket_uses_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let told =
+            |pairs: &str| planned_as(dir.path(), "", &format!("knockout = {{ pairs = {pairs} }}"));
+        let (exit, page) = told("[2, 3, 4]");
+        assert_eq!(exit, Exit::Success);
+        let line =
+            "\n  pairs has 3 numbers, and the bracket 1 round: 3 and 4 at their end are not used\n";
+        assert!(page.contains(line), "{page}");
+        assert!(told("[2, 3]").1.contains(": 3 at their end is not used"));
+        assert!(!told("[2]").1.contains("at their end"));
     }
 
     #[test]
