@@ -72,6 +72,21 @@ fn a_game_that_is_missing_is_told_and_nothing_follows_from_it() {
     assert_eq!(differences(&games(MATCH, &rows), 0), [""; 0]);
 }
 
+/// Two games that are missing here and there stay two.
+#[test]
+fn the_last_two_games_of_an_engine_that_left_are_one_difference() {
+    for (name, from) in [("a", "5.2"), ("b", "5.2"), ("c", "5.1"), ("d", "5.1")] {
+        let mut less = league();
+        less.retain(|row| row.1.as_str() < "5" || row.2 != name && row.3 != name);
+        let told = differences(&games(LEAGUE, &less), 0);
+        let expected = format!("games from {from} on: 2 games of {name}; there are no such games");
+        assert_eq!(told, [expected]);
+    }
+    let mut less = league();
+    less.retain(|row| !["2.1", "3.1"].contains(&row.1.as_str()));
+    assert_eq!(differences(&games(LEAGUE, &less), 0).len(), 2);
+}
+
 #[test]
 fn colours_of_one_game_are_one_difference() {
     for (stage, rows, from) in [(MATCH, five_pairs(), "games game"), (CUP, cup(), "match")] {
