@@ -96,8 +96,11 @@ impl Estimate {
         let (elo, n_elo) = (self.elo + 0.0, self.n_elo + 0.0);
         match self.los {
             Some(los) => format!(
-                "Elo {elo:.digits$} ± {:.digits$}, nElo {n_elo:.digits$} ± {:.digits$}, LOS {:.1} %",
-                self.elo_error,
+                "Elo {elo:.digits$} ± {}, nElo {n_elo:.digits$} ± {:.digits$}, LOS {:.1} %",
+                match self.elo_error {
+                    error if error.is_finite() => format!("{error:.digits$}"),
+                    _ => "– (its interval has no end)".to_owned(),
+                },
                 self.n_elo_error,
                 100.0 * los
             ),
@@ -245,6 +248,11 @@ mod tests {
         }
         let told = Sample::from(penta([1, 1, 1, 0, 1, 1])).estimate().unwrap();
         assert!(told.in_words(1).starts_with("Elo 0.0 ± "), "{}", told.in_words(1));
+        // One draw beside eight wins: the interval reaches a score of 1, and Elo has no upper end.
+        let told = Sample::from(Trinomial { wins: 8, losses: 0, draws: 1 }).estimate().unwrap();
+        assert!(told.los.is_some() && told.elo_error.is_infinite());
+        let words = told.in_words(1);
+        assert!(words.starts_with("Elo 492.2 ± – (its interval has no end), nElo "), "{words}");
     }
 
     #[test]
