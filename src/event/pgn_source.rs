@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Move, Outcome, Position};
 
@@ -110,6 +110,11 @@ pub enum Fault {
     /// Moves go on behind the result.
     #[error("a move stands behind its result; is a tag section missing?")]
     MoveAfterResult,
+    /// A result or a variation behind the result, of which nothing is counted.
+    #[error(
+        "more text stands behind its result, and is passed over; is it of a game whose tags are missing?"
+    )]
+    TextAfterResult,
     /// The tag and the end of the moves differ.
     #[error("its tag says {tag}, but its moves end with {moves}")]
     TwoResults {
@@ -235,6 +240,8 @@ struct Moves {
     book: usize,
     comment: Vec<u8>,
     result: Option<GameResult>,
+    /// Text behind the result that is no move and no comment.
+    behind: Option<Fault>,
 }
 
 #[derive(Debug, Default)]
@@ -285,6 +292,7 @@ impl Visitor for GameVisitor {
                 book: 0,
                 comment: Vec::new(),
                 result: None,
+                behind: None,
             }),
             Err(fault) => ControlFlow::Break(Err(fault)),
         }
@@ -338,8 +346,17 @@ impl Visitor for GameVisitor {
     }
 
     fn outcome(&mut self, game: &mut Moves, outcome: Outcome) -> ControlFlow<Self::Output> {
-        game.result = Some(outcome.into());
+        if game.result.replace(outcome.into()).is_some() {
+            game.behind = Some(Fault::TextAfterResult);
+        }
         ControlFlow::Continue(())
+    }
+
+    fn begin_variation(&mut self, game: &mut Moves) -> ControlFlow<Self::Output, Skip> {
+        if game.result.is_some() {
+            game.behind = Some(Fault::TextAfterResult);
+        }
+        ControlFlow::Continue(Skip(true))
     }
 
     fn end_game(&mut self, game: Moves) -> Self::Output {
@@ -383,7 +400,8 @@ fn finish(game: Moves) -> Result<(ListedGame, Option<Fault>), Fault> {
     let shown = termination::on_the_board(&game.position).filter(|shown| *shown != result);
     // One without a result does not count at all.
     let shown = shown.filter(|_| said != GameResult::Unfinished);
-    let odd = odd.or_else(|| shown.map(|shown| Fault::OtherOnBoard { said, shown }));
+    let odd =
+        odd.or(game.behind).or_else(|| shown.map(|shown| Fault::OtherOnBoard { said, shown }));
     let (details, word) = (tags.get("TerminationDetails"), tags.get("Termination"));
     let termination = termination::of(details, word, &game.position, result);
     let mut book = game.moves;

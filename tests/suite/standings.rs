@@ -384,6 +384,19 @@ mod command {
         }
     }
 
+    /// The rest of a game whose tags and moves were lost, such as its result alone.
+    fn text_behind_the_last_result_is_a_warning() {
+        for torso in ["0-1\n", "(1. d4 d5)\n", "{cut} 0-1\n"] {
+            let (_folder, path) = file(&(GAME.to_owned() + &GAME + torso));
+            for command in ["standings", "ratings"] {
+                let (code, out, err) = told_apart(&run(&[command], &[&path]));
+                assert!(code == 0 && !out.is_empty(), "{err}");
+                let warned = "game 2: more text stands behind its result, and is passed over";
+                assert!(err.contains("warning: ") && err.contains(warned), "{torso:?}: {err}");
+            }
+        }
+    }
+
     fn no_file_and_no_game_are_nothing_to_count() {
         let (_folder, path) = file("");
         for command in ["standings", "ratings"] {
@@ -448,6 +461,7 @@ mod command {
             quick errors_name_file_game_and_line,
             quick a_game_without_a_result_that_ends_in_mate_does_not_count_and_is_not_said_to,
             quick a_wrong_ply_count_is_a_warning,
+            quick text_behind_the_last_result_is_a_warning,
             quick no_file_and_no_game_are_nothing_to_count,
             quick a_packed_file_is_read_as_the_plain_one,
             quick the_real_pool_through_the_command,
