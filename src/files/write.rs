@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tempfile::NamedTempFile;
 
+use crate::model::text::shown;
+
 /// The beginning of the names of parts: they lie for moments beside what they become.
 pub(crate) const PART: &str = ".gate4k-";
 
@@ -98,6 +100,20 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     whole(&replaceable(path)?, 0o666, text.as_bytes())
 }
 
+/// The words for an error in writing a file or making a folder, with the next step.
+pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> String {
+    let next = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "; make room there, and give the command again"
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "; name a place that you may write to"
+        }
+        _ => "",
+    };
+    format!("cannot write {}: {error}{next}", shown(path))
+}
+
 /// Makes a folder, and those above it that are missing.
 ///
 /// # Errors
@@ -181,6 +197,20 @@ mod tests {
         whole(&dir.path().join("x"), 0o600, b"all").unwrap();
         assert_eq!(std::fs::read(dir.path().join("x")).unwrap(), b"all");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_error_in_writing_has_a_next_step() {
+        for (kind, next) in [
+            (ErrorKind::StorageFull, "make room there"),
+            (ErrorKind::QuotaExceeded, "make room there"),
+            (ErrorKind::ReadOnlyFilesystem, "name a place that you may write to"),
+            (ErrorKind::PermissionDenied, "name a place that you may write to"),
+        ] {
+            let told = cannot_write(Path::new("site/index.html"), &kind.into());
+            assert!(told.starts_with("cannot write site/index.html: "), "{told}");
+            assert!(told.contains(next), "{told}");
+        }
     }
 
     #[test]

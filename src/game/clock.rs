@@ -103,6 +103,7 @@ impl FromStr for TimeControl {
             return match key {
                 "st" | "movetime" => match duration(value) {
                     Some(time) if !time.is_zero() => Ok(TimeControl::MoveTime(time)),
+                    Some(_) if is_more_than_nothing(value) => Err(bad(TOO_FINE)),
                     _ => Err(bad("the time for a move is no positive number of seconds")),
                 },
                 "nodes" => value
@@ -126,13 +127,25 @@ impl FromStr for TimeControl {
             None => (None, text),
         };
         let (base, increment) = rest.split_once('+').unwrap_or((rest, "0"));
-        let base = duration(base).ok_or_else(|| bad("the base is no time"))?;
-        let increment = duration(increment).ok_or_else(|| bad("the increment is no time"))?;
+        let time = |text: &str, why| match duration(text) {
+            Some(time) if time.is_zero() && is_more_than_nothing(text) => Err(bad(TOO_FINE)),
+            time => time.ok_or_else(|| bad(why)),
+        };
+        let base = time(base, "the base is no time")?;
+        let increment = time(increment, "the increment is no time")?;
         if base.is_zero() {
             return Err(bad("a clock that starts at zero is lost at once"));
         }
         Ok(TimeControl::Clock { base, increment, moves })
     }
+}
+
+/// The reason against a time that would be rounded to none.
+const TOO_FINE: &str = "clocks count whole milliseconds, and this is less than one (0.001)";
+
+/// True of the text of a time that has a digit besides zeros.
+fn is_more_than_nothing(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
 /// Seconds with up to a millisecond's fraction, or `MIN:SEC`, or `H:MIN:SEC`.
@@ -490,6 +503,19 @@ mod tests {
     fn what_has_no_clock_is_bounded_all_the_same() {
         let clock = clock("nodes=100", 0);
         assert_eq!(clock.wait(Color::White), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn a_time_that_would_be_rounded_to_none_is_told_as_too_fine() {
+        for text in ["0.0001+0", "0.0001", "40/0.0004+1", "10+0.0001", "movetime=0.0002"] {
+            let told = text.parse::<TimeControl>().unwrap_err().to_string();
+            assert!(told.contains("less than one (0.001); write"), "{text}: {told}");
+        }
+        for (text, why) in [("0+1", "starts at zero"), ("movetime=0", "no positive number")] {
+            let told = text.parse::<TimeControl>().unwrap_err().to_string();
+            assert!(told.contains(why), "{text}: {told}");
+        }
+        assert!("0.001+0".parse::<TimeControl>().is_ok());
     }
 
     proptest! {

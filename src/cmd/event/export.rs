@@ -1,10 +1,10 @@
 //! `gate4k event export`: the event in other forms.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Component, Path};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
 use super::live_pgn;
 use super::views::{holds_no_record, require_begun, unread};
@@ -16,7 +16,7 @@ use crate::event::export;
 use crate::event::journal;
 use crate::event::ledger::Ledger;
 use crate::files::read;
-use crate::files::write::{make_folder, replace};
+use crate::files::write::{cannot_write, make_folder, replace};
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -62,7 +62,7 @@ pub(super) fn run(
             let games = broadcast.games.len();
             // Nothing is made for an event that cannot be read.
             make_folder(&args.dir)
-                .map_err(|error| EarlyEnd::usage(format!("{}: {error}", shown(&args.dir))))?;
+                .map_err(|error| EarlyEnd::usage(cannot_write(&args.dir, &error)))?;
             write(&args.dir, &files)?;
             let place = shown(&args.dir.join("index.html"));
             writeln!(
@@ -126,15 +126,15 @@ fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
         );
         return Err(EarlyEnd::usage(words).into());
     }
-    make_folder(dir).with_context(|| shown(dir))?;
+    make_folder(dir).map_err(unwritten(dir))?;
     // The files of an export that was broken off are known to the next one.
     let names = files.iter().map(|(name, _)| name.as_str());
     keep_list(dir, &before.lines().chain(names).collect())?;
     for (name, text) in files {
         let path = dir.join(name);
         let parent = path.parent().unwrap_or(dir);
-        make_folder(parent).with_context(|| shown(parent))?;
-        replace(&path, text).with_context(|| shown(&path))?;
+        make_folder(parent).map_err(unwritten(parent))?;
+        replace(&path, text).map_err(unwritten(&path))?;
     }
     let now: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     for name in before.lines().filter(|name| !now.contains(name) && is_inside(name)) {
@@ -142,7 +142,7 @@ fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
         let gone = std::fs::remove_file(&path);
         match gone {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| shown(&path));
+                return Err(error).with_context(|| format!("cannot remove {}", shown(&path)));
             }
             _ => {}
         }
@@ -154,11 +154,16 @@ fn write(dir: &Path, files: &[File]) -> anyhow::Result<()> {
     keep_list(dir, &now)
 }
 
+/// The error for a file or folder of a site that cannot be written.
+fn unwritten(path: &Path) -> impl Fn(io::Error) -> anyhow::Error {
+    move |error| anyhow!(cannot_write(path, &error))
+}
+
 /// Writes the list of the files of a site.
 fn keep_list(dir: &Path, names: &BTreeSet<&str>) -> anyhow::Result<()> {
     let list: String = names.iter().map(|name| format!("{name}\n")).collect();
     let path = dir.join(WRITTEN);
-    replace(&path, &list).with_context(|| shown(&path))
+    replace(&path, &list).map_err(unwritten(&path))
 }
 
 /// Returns the first file that a site would overwrite and that is of no earlier one. The earliest sites had no list; their

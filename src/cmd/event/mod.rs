@@ -15,7 +15,7 @@ mod stream;
 mod views;
 mod watch;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use super::early_end::EarlyEnd;
@@ -23,7 +23,9 @@ use super::{layout_of, note};
 use crate::cli::{EventCommand, ExportWhat, OutputFormat};
 use crate::event::conduct::{Conductor, EventError};
 use crate::event::config::EventConfig;
+use crate::event::journal::is_journal;
 use crate::event::journal::record::AfterAnnulment;
+use crate::files::settings::SettingsError;
 use crate::model::exit::Exit;
 use crate::model::text::{shell_word, shown};
 
@@ -120,7 +122,29 @@ fn with_entries(
     path: &Path,
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    then(&EventConfig::load(path).map_err(EarlyEnd::of_file)?)
+    then(&EventConfig::load(path).map_err(unreadable(path))?)
+}
+
+/// The refusal of an event whose file cannot be read. The journal of one that is lost has its text.
+fn unreadable(path: &Path) -> impl Fn(SettingsError) -> EarlyEnd {
+    move |error| {
+        let journal = path.with_extension("journal");
+        match &error {
+            SettingsError::Read { source, .. }
+                if source.kind() == ErrorKind::NotFound && is_journal(&journal) =>
+            {
+                let words = format!(
+                    "there is no {}, but its journal {} is there, which has it as the event began: `gate4k event export \
+                     settings {word} > {word}` writes it anew",
+                    shown(path),
+                    shown(&journal),
+                    word = file_word(path)
+                );
+                EarlyEnd::new(Exit::Nothing, words)
+            }
+            _ => EarlyEnd::of_file(error),
+        }
+    }
 }
 
 /// Reads the event first. Nothing is started, so that an event can be shown and ruled on for ever, wherever its entries went.
@@ -128,7 +152,7 @@ fn with(
     path: &Path,
     then: impl FnOnce(&EventConfig) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
-    then(&EventConfig::load_recorded(path).map_err(EarlyEnd::of_file)?)
+    then(&EventConfig::load_recorded(path).map_err(unreadable(path))?)
 }
 
 /// The same for those who look on, of whom none refuses a file that is not the one that the event was begun with.

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
 use super::{failed, typed};
 use crate::batch::discover;
@@ -19,6 +19,7 @@ use crate::event::conduct::{Audience, Conductor, EventError, books};
 use crate::event::config::{Contestants, EventConfig, books_of, template};
 use crate::event::gate::Watcher;
 use crate::event::{config, journal};
+use crate::files::write::cannot_write;
 use crate::judge::mistaken_file;
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
@@ -48,22 +49,22 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
             config::NoEntries::Read { .. } => EarlyEnd::of_file(error),
             _ => EarlyEnd::usage(error),
         })?;
-    let opened = OpenOptions::new().write(true).create_new(true).open(path);
     if !args.book.is_empty() {
         refuse_unusable_books(path, &text)?;
     }
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = opened.map_err(|error| {
         let why = match error.kind() {
-            ErrorKind::AlreadyExists => "it is there already; remove it, or name a new file".into(),
-            ErrorKind::NotFound => "there is no such folder; make it, or name another".into(),
-            _ => error.to_string(),
+            ErrorKind::AlreadyExists => "it is there already; remove it, or name a new file",
+            ErrorKind::NotFound => "there is no such folder; make it, or name another",
+            _ => return EarlyEnd::usage(cannot_write(path, &error)),
         };
         EarlyEnd::usage(format!("{}: {why}", cannot(path)))
     })?;
     if let Err(error) = file.write_all(text.as_bytes()) {
         // Half of it would be taken for an event, and be in the way of the next try.
         let _ = std::fs::remove_file(path);
-        return Err(error).with_context(|| cannot(path));
+        return Err(anyhow!(cannot_write(path, &error)));
     }
     if let Contestants::Directory(entries) = contestants {
         for member in discover::members(entries).unwrap_or_default() {
@@ -91,7 +92,6 @@ pub(super) fn new(args: &NewArgs, out: &mut impl Write) -> anyhow::Result<Exit> 
     Ok(Exit::Success)
 }
 
-/// Leaves the marker that a runner looks for.
 /// Refuses books that no stage of this event file could be played with; whatever else is wrong with it `event plan` tells.
 fn refuse_unusable_books(path: &Path, text: &str) -> Result<(), EarlyEnd> {
     let Ok(config) = EventConfig::of_text(path, text) else { return Ok(()) };
@@ -103,6 +103,7 @@ fn refuse_unusable_books(path: &Path, text: &str) -> Result<(), EarlyEnd> {
     Ok(())
 }
 
+/// Leaves the marker that a runner looks for.
 pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Result<Exit> {
     super::views::require_begun(config)?;
     let (ledger, _) = super::views::ledger(config).map_err(super::views::unread(&config.path))?;
@@ -118,7 +119,7 @@ pub(super) fn pause(config: &EventConfig, out: &mut impl Write) -> anyhow::Resul
         return Err(EarlyEnd::usage(words).into());
     }
     let marker = config.pause_marker();
-    std::fs::write(&marker, "").with_context(|| shown(&marker))?;
+    std::fs::write(&marker, "").map_err(|error| anyhow!(cannot_write(&marker, &error)))?;
     writeln!(
         out,
         "asked the runner to stop after the games under way; {} goes on",

@@ -7,18 +7,18 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::anyhow;
 
 use super::typed;
 use super::views::{require_begun, unread};
 use crate::cli::{EventVerifyArgs, SealArgs};
 use crate::cmd::early_end::EarlyEnd;
-use crate::cmd::reports::cannot;
 use crate::cmd::without_numbers;
 use crate::event::config::EventConfig;
 use crate::event::journal::{self, Mark};
 use crate::event::verify::{self, Verified};
 use crate::files::read;
+use crate::files::write::cannot_write;
 use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
@@ -147,7 +147,7 @@ pub(super) fn seal(
     let signature = sign::beside(&path);
     let signed = signer.sign(&text)?;
     for (path, text) in [(&path, &text), (&signature, &signed)] {
-        std::fs::write(path, text).with_context(|| cannot(path))?;
+        std::fs::write(path, text).map_err(|error| anyhow!(cannot_write(path, &error)))?;
     }
     writeln!(
         out,

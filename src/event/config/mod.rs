@@ -256,7 +256,10 @@ impl RawEngine {
         }
         let directory = match dir {
             Some(dir) if !here.join(dir.get_ref()).is_dir() => {
-                let what = format!("there is no directory {}", shown(&here.join(dir.get_ref())));
+                let what = format!(
+                    "there is no directory {}; make it, or name another",
+                    shown(&here.join(dir.get_ref()))
+                );
                 return Err((dir.span(), what));
             }
             dir => dir.map(|dir| here.join(dir.into_inner())),
@@ -300,9 +303,6 @@ impl EventConfig {
         EventConfig::load_with(path, EntryFiles::Anywhere)
     }
 
-    /// Reads an event from its journal, by the settings that this has; none where it has none.
-    ///
-    /// # Errors
     /// Reads the text of an event's file that is to lie at `path`.
     ///
     /// # Errors
@@ -312,6 +312,9 @@ impl EventConfig {
             .map_err(|mistake| mistake.placed(path, text))
     }
 
+    /// Reads an event from its journal, by the settings that this has; none where it has none.
+    ///
+    /// # Errors
     ///
     /// [`SettingsError`] where they need a file that is not beside it.
     pub(crate) fn of_journal(path: &Path) -> Option<Result<EventConfig, SettingsError>> {
@@ -350,6 +353,11 @@ impl EventConfig {
     ) -> Result<EventConfig, EventMistake> {
         let raw: RawEvent = parsed(text)?;
         let here = path.parent().unwrap_or(Path::new(""));
+        let journal = raw.journal.map_or_else(|| path.with_extension("journal"), |j| here.join(j));
+        let own_journal = match files {
+            EntryFiles::There => None,
+            EntryFiles::Anywhere => Some(own.unwrap_or(&journal)),
+        };
         let terms = StageTerms::at(plain(&raw.time_control)?).with(&RawTerms {
             time_control: None,
             draw_rule: raw.draw_rule,
@@ -362,11 +370,6 @@ impl EventConfig {
         let mut list: Vec<(RawEntry, Option<Trusted>)> =
             raw.entry.into_iter().map(|entry| (entry, None)).collect();
         for engine in raw.engine {
-        let journal = raw.journal.map_or_else(|| path.with_extension("journal"), |j| here.join(j));
-        let own_journal = match files {
-            EntryFiles::There => None,
-            EntryFiles::Anywhere => Some(own.unwrap_or(&journal)),
-        };
             list.push(engine.entry(here)?);
         }
         if let Some(file) = &raw.engines {
@@ -545,7 +548,10 @@ fn entries(
             return Err((entry.path.span(), what));
         }
         if files == EntryFiles::There && !here.join(entry.path.get_ref()).exists() {
-            let what = format!("there is no entry at {}", shown(&here.join(entry.path.get_ref())));
+            let what = format!(
+                "there is no entry at {}; put it there, or write here where it lies",
+                shown(&here.join(entry.path.get_ref()))
+            );
             return Err((entry.path.span(), what));
         }
         if let Some(seed) = &entry.seed

@@ -340,8 +340,52 @@ fn an_endless_tie_pauses() {
     assert_eq!(event.ask(&["event", "verify"]).0, 0);
 }
 
+/// The engines of an event are told moves only: a book of positions is refused before there is a file that names it.
+fn a_book_that_no_stage_can_use_is_refused_by_new_as_by_plan() {
+    let event = event_with(&[4, 4], 0, &stage("Match", "match = { pairs = 1 }", ""));
+    for name in ["one", "two"] {
+        fs::create_dir_all(event.path("all").join(name)).unwrap();
+        fs::copy(shipped("elf").join("engine"), event.path("all").join(name).join("engine"))
+            .unwrap();
+    }
+    event.write("book.epd", "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -\n");
+    let words = ["event", "new", "--entries", "all", "--book", "book.epd", "new.toml"];
+    let (code, told) = event.ask(&words);
+    let why = "book.epd, opening 1 is a position and no list of moves";
+    assert!(code == 2 && told.contains(why) && !event.path("new.toml").exists(), "{told}");
+    // The same words as those of `event plan`.
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    event.write("other.toml", &text.replace("book.txt", "book.epd"));
+    let (code, told) = event.ask(&["event", "plan", "other.toml"]);
+    assert!(code == 1 && told.contains(why), "{told}");
+}
+
+/// Each message names the next step.
+fn an_event_whose_files_are_gone_is_told_where_they_are() {
+    let event = event_with(&[4, 4], 0, &stage("Match", "match = { pairs = 1, then = [] }", ""));
+    let text = fs::read_to_string(event.path("event.toml")).unwrap();
+    let lost = text.replacen("[[stage]]", "[[entry]]\nname = \"C\"\npath = \"none\"\n[[stage]]", 1);
+    event.write("gone.toml", &lost);
+    let (code, told) = event.ask(&["event", "plan", "gone.toml"]);
+    let next = "put it there, or write here where it lies";
+    assert!(code == 2 && told.contains("there is no entry at ") && told.contains(next), "{told}");
+    // The file of the event itself is in its journal.
+    event.ask(&["event", "run", "--quiet"]);
+    fs::remove_file(event.path("event.toml")).unwrap();
+    for words in [["event", "status"], ["event", "run"], ["event", "plan"]] {
+        let (code, told) = event.ask(&words);
+        let next = "`gate4k event export settings event.toml > event.toml` writes it anew";
+        assert!(code == 3 && told.contains(next), "{told}");
+    }
+    event.write("event.toml", "");
+    let (code, settings) = event.ask(&["event", "export", "settings", "event.toml"]);
+    assert_eq!((code, settings), (0, text));
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
+        quick a_book_that_no_stage_can_use_is_refused_by_new_as_by_plan,
+        quick an_event_whose_files_are_gone_is_told_where_they_are,
         slow a_game_under_way_of_an_engine_that_is_out_is_played_to_its_end,
         slow an_entry_plays_beside_trusted_engines_and_both_are_frozen [Landlock],
         slow a_file_of_a_trusted_engine_that_is_replaced_in_a_run_stops_the_event,
