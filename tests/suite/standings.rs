@@ -387,7 +387,7 @@ mod command {
     /// The rest of a game whose tags and moves were lost, such as its result alone.
     fn text_behind_the_last_result_is_a_warning() {
         for torso in ["0-1\n", "(1. d4 d5)\n", "{cut} 0-1\n"] {
-            let (_folder, path) = file(&(GAME.to_owned() + &GAME + torso));
+            let (_folder, path) = file(&(GAME.to_owned() + GAME + torso));
             for command in ["standings", "ratings"] {
                 let (code, out, err) = told_apart(&run(&[command], &[&path]));
                 assert!(code == 0 && !out.is_empty(), "{err}");

@@ -309,7 +309,7 @@ fn next_season(event: &Event) {
     let table = event.ask(&["standings", "next.journal"]);
     let pgn = event.ask(&["event", "export", "pgn", "next.toml"]);
     fs::remove_file(event.path("event.journal")).unwrap();
-    shown_without_the_last_season(&event, &table, &pgn);
+    shown_without_the_last_season(event, &table, &pgn);
     let (code, told) = event.ask(&["event", "run", "--quiet"]);
     assert_eq!(code, 0, "{told}");
     let (_, told) = event.ask(&["event", "verify", "next.toml"]);
