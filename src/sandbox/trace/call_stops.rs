@@ -105,9 +105,17 @@ impl Tracer<'_> {
         }
         let process = self.tracees.get(&pid)?.process;
         let handle = pidfd_open(Pid::from_raw(process)?, PidfdFlags::empty()).ok()?;
-        let flags = PidfdGetfdFlags::empty();
-        let file = File::from(pidfd_getfd(&handle, call.args[0] as i32, flags).ok()?);
-        let found = self.files.find_descriptor(pid, call.args[0] as i32).ok()?;
+        let descriptor = call.args[0] as i32;
+        // An open that failed gave a negative number, which is none to ask for.
+        if descriptor < 0 {
+            return Some(libc::EBADF);
+        }
+        let file = match pidfd_getfd(&handle, descriptor, PidfdGetfdFlags::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::BADF) => return Some(libc::EBADF),
+            Err(_) => return None,
+        };
+        let found = self.files.find_descriptor(pid, descriptor).ok()?;
         let same = file.metadata().is_ok_and(|file| found.inode() == (file.dev(), file.ino()));
         if !same || !self.files.made(&found) {
             return None;
