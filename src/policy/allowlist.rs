@@ -411,6 +411,15 @@ impl Allowlist {
         self.helper(name).is_some_and(|helper| !helper.arguments.is_empty())
     }
 
+    /// True for a helper that may be started in some ways and not in others.
+    pub(crate) fn depends_on_arguments(&self, name: &str) -> bool {
+        let depends = |helper: &Helper| {
+            let Helper { arguments, forms, asked, .. } = helper;
+            !(arguments.is_empty() && forms.is_empty() && asked.is_empty())
+        };
+        self.helper(name).is_some_and(depends)
+    }
+
     /// The helpers that may run somewhere below `name`, directly or through one another.
     #[must_use]
     pub(crate) fn helpers_of(&self, name: &str) -> Vec<&Helper> {

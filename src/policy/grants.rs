@@ -115,7 +115,7 @@ pub(super) fn grants(list: &Allowlist, found: &[FoundProgram], rust: Option<&Pat
     read.extend(needs.libraries);
     links.extend(needs.links);
 
-    let has_arguments = |program: &&FoundProgram| list.has_fixed_arguments(&program.name);
+    let has_arguments = |program: &&FoundProgram| list.depends_on_arguments(&program.name);
     let grants = Grants {
         with_arguments: found.iter().filter(has_arguments).map(|f| f.real.clone()).collect(),
         read: outermost(read),

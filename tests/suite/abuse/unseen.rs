@@ -100,6 +100,9 @@ pub(crate) fn attacks() -> Vec<Attack> {
         sh(26, "child_of_a_killed_maker", CHILD_OF_A_KILLED_MAKER)
             .named(&[Refused("as")])
             .may_work(),
+        sh(26, "helper_behind_a_flood", HELPER_BEHIND_A_FLOOD)
+            .named(&[Refused("objcopy")])
+            .may_work(),
         sh(26, "words_that_make_reads", WORDS_THAT_MAKE_READS).named(&[Refused("make")]).may_work(),
         sh(26, "a_part_of_make", A_PART_OF_MAKE).named(&[Refused("make")]).may_work(),
         sh(26, "shell_of_make", SHELL_OF_MAKE).named(&[Refused("make")]).may_work(),
@@ -151,6 +154,20 @@ const EMBEDDED_OF_THE_ASSEMBLER: &str = "\
 for d in /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64; do test -e $d/libz.so.1 && break; done
 echo \".incbin \\\"$d/libz.so.1\\\"\" | cc -c -o x.o -xassembler - && echo ESCAPED
 rm x.o
+";
+
+/// A helper starts as the compiler has it, then the record of repeated starts fills up, then the helper starts in another way.
+const HELPER_BEHIND_A_FLOOD: &str = "\
+echo 'int x;' >a.c
+cc -g -gsplit-dwarf -c a.c
+W=`printf %04000d 0`
+i=0
+while [ $i -lt 60 ]; do set -- \"$@\" $W; i=$((i+1)); done
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sh -c : \"$@\"; done
+printf '*asm_final:\\n%%{c: \\nobjcopy -I binary -O elf64-x86-64 s o}\\n\\n' >s
+cc -specs=s -c a.c
+test -s o && echo ESCAPED
+rm a.* s o
 ";
 
 /// A library in static form, which lies where Python may read, becomes a part of the entry's own program.
