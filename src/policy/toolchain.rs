@@ -4,6 +4,7 @@
 //! looked behind where the system has no program of that name itself.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -343,14 +344,18 @@ impl Programs for Toolchain {
     ) -> (ProgramClass, String) {
         let known = seen.inode.and_then(|inode| self.known.get(&inode)).cloned();
         let known = known.or_else(|| self.put_in_its_place(seen));
-        let (names, form) = match &known {
-            Some(known) => (known.names.iter().map(String::as_str).collect(), known.form),
-            None => (Vec::new(), ProgramForm::Ordinary),
-        };
-        let names: Vec<&str> = names;
         // A link of the entry's own may have any name; what it leads to has one.
         let upwards = seen.asked.components().any(|part| part == Component::ParentDir);
         let made_up = upwards || !SYSTEM.iter().any(|dir| seen.asked.starts_with(dir));
+        // A command of the host that is a script (Debian's gunzip) is that command, and not the shell that reads it.
+        let name = seen.asked.file_name().and_then(OsStr::to_str);
+        let is_script = seen.script && !seen.own && !made_up;
+        let script = name.filter(|name| is_script && self.list.command(name).is_some());
+        let (names, form): (Vec<&str>, _) = match (script, &known) {
+            (Some(name), _) => (vec![name], ProgramForm::Ordinary),
+            (None, Some(known)) => (known.names.iter().map(String::as_str).collect(), known.form),
+            (None, None) => (Vec::new(), ProgramForm::Ordinary),
+        };
         let asked = match &seen.real {
             Some(real) if made_up && !seen.own && names.is_empty() => real.to_string_lossy(),
             _ => seen.asked.to_string_lossy(),
