@@ -90,7 +90,7 @@ impl<'a> DescribedPrograms<'a> {
     /// product of the entry's own, which is no program of the system, whatever it is called.
     pub(in crate::sandbox) fn writer_name<'b>(&'b self, exec: &'b Exec) -> Option<&'b str> {
         let name = exec.name.as_str();
-        if name == ENTRY {
+        if exec.class == ProgramClass::Entry {
             return self.entry_reader.as_deref().or(Some(name));
         }
         let is_product =

@@ -477,6 +477,15 @@ fn a_write_that_is_refused_after_the_start_is_named() {
     );
 }
 
+/// As where an open has failed, and nobody has looked.
+fn a_lock_of_no_file_fails_as_it_does_outside() {
+    let script = "#!/usr/bin/perl\nopen(A, '<', '/etc/passwd');my $n = fileno A;close A;\n\
+                  for $f (-1, $n, 2147483647) { $! = 0; print syscall(NUMBER, $f, 2), \" $!\\n\" }\n";
+    let script = script.replace("NUMBER", &libc::SYS_flock.to_string());
+    let done = run(&script);
+    assert_eq!(done.out, "-1 Bad file descriptor\n".repeat(3), "{}", done.err);
+}
+
 /// Outside, who starts it is the owner of the pipes; here that may be root, and the entry is not.
 fn an_entry_opens_its_own_streams_by_their_paths() {
     let script = b"#!/bin/sh\nread a </proc/self/fd/0\necho \"got $a\" >/proc/self/fd/1\necho oops 1<>/proc/self/fd/2\n";
@@ -610,6 +619,7 @@ pub(crate) fn tests() -> Vec<Test> {
         quick an_exec_that_fails_says_why [Landlock],
         quick an_entry_that_stops_itself_stays_stopped_until_it_is_killed [Landlock],
         quick without_namespaces_everything_mandatory_still_holds [Landlock],
+        quick a_lock_of_no_file_fails_as_it_does_outside [Landlock, Namespaces, Perl],
         quick an_entry_opens_its_own_streams_by_their_paths [Landlock],
         quick nobody_here_writes_the_copy_of_an_entry_on_the_host [Landlock] apart,
         quick a_signal_that_nobody_handles_interrupts_no_call [Landlock, Python3],

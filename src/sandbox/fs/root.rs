@@ -30,7 +30,7 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// Files of /proc that run-times read; they keep what they said when the first entry was started.
 const AS_IT_IS: [&str; 2] = ["cpuinfo", "meminfo"];
 /// Files of /proc that say the same at all times on all hosts with this kernel, and what is the namespaces' own.
-const HARMLESS: [&str; 3] = ["filesystems", "crypto", "sysvipc"];
+const HARMLESS: [&str; 2] = ["filesystems", "sysvipc"];
 /// Files and directories of /proc that the driver of an accelerator reads: the numbers of devices, and what NVIDIA's driver tells of
 /// itself. An entry with an accelerator gets a copy of them.
 const FOR_DRIVERS: [&str; 2] = ["devices", "driver/nvidia"];

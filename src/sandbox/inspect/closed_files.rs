@@ -12,7 +12,7 @@ use crate::sandbox::inspect::process::numbers_inside;
 /// Files of a process in /proc that tell of others. By the first, how many processes have a page of a file in their memory: two entries
 /// that read the same file of the host could tell each other thousands of bits at once. The others stand in the network's directory,
 /// and count for the whole machine in every network namespace: packets, and sockets with their memory.
-const OF_OTHERS: [&str; 9] = [
+const OF_OTHERS: [&str; 10] = [
     "smaps",
     "smaps_rollup",
     "pagemap",
@@ -22,6 +22,7 @@ const OF_OTHERS: [&str; 9] = [
     "sockstat6",
     "protocols",
     "rt_cache",
+    "rt_acct",
 ];
 
 /// The directory with a file for each descriptor of a process.

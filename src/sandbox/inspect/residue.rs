@@ -83,7 +83,10 @@ pub(in crate::sandbox) fn scan(
                 // A directory that cannot be read is left all the same.
                 Err(error) => match error.path() {
                     Some(path) => (path, "unreadable", Bytes(0), None),
-                    None => continue,
+                    None => {
+                        complete = false;
+                        continue;
+                    }
                 },
             };
             let inside = place.named_inside(path);

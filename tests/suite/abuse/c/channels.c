@@ -258,7 +258,7 @@ ATTACK(machine_in_proc) {
 /* What the network's files tell counts for the whole machine, though the network is the entry's own. */
 ATTACK(packets_of_the_machine) {
     static const char *const names[] = {
-        "/proc/self/net/softnet_stat", "/proc/thread-self/net/sockstat", "/proc/net/protocols", "/proc/net/stat/rt_cache",
+        "/proc/self/net/softnet_stat", "/proc/thread-self/net/sockstat", "/proc/net/protocols", "/proc/net/stat/rt_cache", "/proc/net/rt_acct",
     };
     int told = 0;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) told += tells(names[i]);
