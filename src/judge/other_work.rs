@@ -50,7 +50,12 @@ pub(crate) fn judged_when_quiet(
     waits: impl Fn(),
 ) -> Result<EntryReport, CheckError> {
     if is_busy_always()? {
-        return judge();
+        let measurement = Measurement::begin();
+        let mut report = judge()?;
+        if let Some(work) = measurement.worst().filter(|work| work.is_much()) {
+            note_late_moves(&mut report, work);
+        }
+        return Ok(report);
     }
     judged_on(&mut ThisHost::default(), judge, waits)
 }
@@ -81,10 +86,13 @@ fn judged_on(
     loop {
         host.begin();
         let mut report = judge()?;
-        let work = host.since().filter(|work| work.is_much());
-        let Some(work) = work.filter(|_| may_be_caused_by_load(&report)) else {
+        let Some(work) = host.since().filter(|work| work.is_much()) else {
             return Ok(report);
         };
+        note_late_moves(&mut report, work);
+        if !may_be_caused_by_load(&report) {
+            return Ok(report);
+        }
         if times < AGAIN {
             waits();
         }
@@ -159,17 +167,40 @@ fn came_again(game: &PlayedGame) -> bool {
     game.is_fault() && game.again.as_ref().is_some_and(proved)
 }
 
-/// Takes back what was held against the entry while the host was busy.
-fn leave_open(report: &mut EntryReport, work: OtherWork) {
+/// Says of moves that came after the clock that the host's load may be the reason.
+fn note_late_moves(report: &mut EntryReport, work: OtherWork) {
+    let is_late = |found: &&mut Finding| {
+        let late = found.evidence.get("late").and_then(|late| late.as_array());
+        found.rule == RuleId::Match
+            && found.status == Status::Advice
+            && late.is_some_and(|late| !late.is_empty())
+    };
+    for found in report.findings.iter_mut().filter(is_late) {
+        let busy = busy_words(work);
+        found.summary +=
+            &format!("; the host was busy meanwhile ({busy}), which may be the reason");
+        found.help = format!(
+            "judge it again on a host where little else runs (`uptime` shows its load); if moves are late there as well: {}",
+            found.help
+        );
+    }
+}
+
+/// The load in words: `other work took 3.2 of its 4 processors from 20.0 to 23.0 s after the check began`.
+fn busy_words(work: OtherWork) -> String {
     let OtherWork { taken, processors, from, until } = work;
     let (from, until) = (from.as_secs_f64(), until.as_secs_f64());
+    format!(
+        "other work took {taken:.1} of its {processors:.0} processors from {from:.1} to {until:.1} s after the check began"
+    )
+}
+
+/// Takes back what was held against the entry while the host was busy.
+fn leave_open(report: &mut EntryReport, work: OtherWork) {
     for found in &mut report.findings {
         if found.status == Status::Fail && found.rule.is_gate() {
             found.status = Status::Undecided;
-            let busy = format!(
-                "the host was too busy to tell (other work took {taken:.1} of its {processors:.0} processors from \
-                 {from:.1} to {until:.1} s after the check began): "
-            );
+            let busy = format!("the host was too busy to tell ({}): ", busy_words(work));
             found.summary.insert_str(0, &busy);
             let quiet = "judge it again on a host where little else runs; `uptime` shows its load";
             found.help = match &*found.help {
@@ -408,5 +439,26 @@ mod tests {
         assert_eq!(judged(&[4.0; 9], Quiet::ByNow), (Verdict::Undecided, AGAIN + 1));
         assert_eq!(judged(&[4.0, 0.0], Quiet::ByNow), (Verdict::Rejected, 2));
         assert_eq!(judged(&[0.0], Quiet::Never), (Verdict::Rejected, 1));
+    }
+
+    #[test]
+    fn late_moves_on_a_busy_host_are_told_with_its_load() {
+        let late = |taken: &[f64]| {
+            let mut host = Played { taken: taken.to_vec(), becomes: Quiet::ByNow };
+            let finding = Finding::advice(RuleId::Match, "1 move came after the clock")
+                .with("late", vec![1])
+                .help("look at the clock inside the search");
+            let judge = || Ok(with(vec![finding.clone()]));
+            let report = judged_on(&mut host, judge, || {}).unwrap();
+            report.findings.into_iter().next().unwrap()
+        };
+        let busy = late(&[3.0]);
+        let words = "the host was busy meanwhile (other work took 3.0 of its 4 processors";
+        assert!(busy.summary.contains(words), "{}", busy.summary);
+        assert!(busy.help.starts_with("judge it again on a host"), "{}", busy.help);
+        assert!(busy.help.ends_with("look at the clock inside the search"), "{}", busy.help);
+        let quiet = late(&[0.5]);
+        assert_eq!(quiet.summary, "1 move came after the clock");
+        assert_eq!(quiet.help, "look at the clock inside the search");
     }
 }
