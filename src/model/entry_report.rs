@@ -318,6 +318,7 @@ pub(crate) mod tests {
             colours: EntryColours::White,
             result: GameResult::Win(shakmaty::Color::White),
             clocks: None,
+            told: Vec::new(),
             again: None,
             end: GameEnd::Whole("White mates".into()),
             fen: "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4".into(),

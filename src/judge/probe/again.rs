@@ -2,7 +2,9 @@
 //! process, on clocks that an engine which minds its time sees at 30 minutes and 3 seconds a move.
 //!
 //! First the one question alone, which tells most failures in seconds. Where it is answered, the whole probe is run again
-//! on that clock, so that everything is asked at least once where it counts, after the same questions before.
+//! on that clock, so that everything is asked at least once where it counts, after the same questions before. Of a list of positions, which
+//! a slow engine is not asked to its end, what failed comes first, after the questions that went directly before it: it may depend on them. What
+//! is not asked after all that it failed after stays open ([`Purpose::Unrepeated`]).
 //!
 //! One that broke off is asked again on the same clock as well, and the whole probe is run again there: where all goes well then, neither
 //! the clock nor the questions were the reason.
@@ -15,11 +17,17 @@ use super::list::{Item, ask_all};
 use super::{Bench, LEAST_CLOCK, MINUTE_CLOCK, ProbeOutcome, SMALL_CLOCK};
 use crate::engine::moves::Moves;
 use crate::game::go::Go;
-use crate::model::evidence::{Answer, Ask, GoQuestion, Limits, Purpose, Question, Run};
+use crate::judge::support::runs;
+use crate::model::evidence::{Answer, Ask, GoQuestion, Limits, Purpose, Question, Run, WhyIllegal};
 use crate::sandbox::plan::SandboxError;
 
 /// The clocks on which the entry is probed, the smallest first: the event produces all but the first.
 const CLOCKS: [Go; 3] = [SMALL_CLOCK, LEAST_CLOCK, MINUTE_CLOCK];
+
+/// Questions that go before a failed one of a list where that is asked again.
+const BEFORE: usize = 2;
+/// Failures of one probe that are asked again so.
+const FAILURES: usize = 3;
 
 /// Runs a probe on `clock`; where a search, or what comes after it, fails and goes well on a bigger one, runs it there, or once more on the
 /// same one where the clock is not the reason. The outcome, and the clock that it is of.
@@ -29,8 +37,10 @@ pub(super) fn climbing(
     probe: impl Fn(&Bench<'_>, Go) -> Result<ProbeOutcome, SandboxError>,
 ) -> Result<(ProbeOutcome, Go), SandboxError> {
     let mut disproved = Vec::new();
+    let mut set_aside: Vec<SetAside> = Vec::new();
     let mut outcome = probe(bench, clock)?;
     let mut chance = Chance::default();
+    let mut is_whole = true;
     loop {
         // None is bigger than the event's; a failure there may still come of games on the smallest one before it.
         let on_smallest = clock == SMALL_CLOCK;
@@ -43,22 +53,138 @@ pub(super) fn climbing(
         if !same_clock {
             clock = next;
         }
-        let again = probe(bench, clock)?;
+        let failures: Vec<FailedInList> = outcome.runs.iter().flat_map(failed_in_list).collect();
+        let mut runs = in_order(bench, &failures, clock)?;
+        // What comes again there is asked on a bigger clock before the rest is.
+        is_whole = above(clock).next().is_none() || !runs.iter().any(fails);
+        let mut again = if is_whole { probe(bench, clock)? } else { ProbeOutcome::default() };
+        runs.append(&mut again.runs);
+        again.runs = runs;
         let by_chance = same_clock && failed.went_well(&again.runs);
-        for mut run in outcome.runs {
-            run.purpose = if by_chance { Purpose::ByChance } else { Purpose::SmallClock };
-            disproved.push(run);
-        }
+        set_aside.push(SetAside { runs: outcome.runs, by_chance });
         outcome = again;
+    }
+    if !is_whole {
+        let rest = probe(bench, clock)?;
+        outcome = ProbeOutcome { runs: [outcome.runs, rest.runs].concat(), ..rest };
+    }
+    // The last first, since each is held against those after it.
+    let mut later = outcome.runs.clone();
+    for SetAside { runs, by_chance } in set_aside.into_iter().rev() {
+        let named = runs.iter().map(|run| {
+            let is_open = failed_in_list(run).iter().any(|failure| !failure.was_asked(&later));
+            let purpose = match (is_open, by_chance) {
+                (true, _) => Purpose::Unrepeated,
+                (false, true) => Purpose::ByChance,
+                (false, false) => Purpose::SmallClock,
+            };
+            Run { purpose, ..run.clone() }
+        });
+        disproved.extend(named);
+        later.extend(runs);
     }
     outcome.runs.extend(disproved);
     Ok((outcome, clock))
+}
+
+/// The runs of a probe that was made again, since something failed in them.
+struct SetAside {
+    runs: Vec<Run>,
+    by_chance: bool,
+}
+
+/// A search of a list of positions that went wrong, or that something went wrong after.
+struct FailedInList {
+    /// Its name for reports.
+    name: String,
+    /// The positions that its process was asked for up to it, each as its command.
+    asked: Vec<String>,
+    /// See [`FailedSearch::afterwards`].
+    afterwards: bool,
+}
+
+impl FailedInList {
+    /// True if one of these processes was asked this after all that it failed after. (More may have gone before: one that broke off is asked
+    /// the rest of its list in a fresh process.)
+    fn was_asked(&self, runs: &[Run]) -> bool {
+        let length = self.asked.len().max(1);
+        let asked =
+            |run| positions_asked(run, usize::MAX).windows(length).any(|one| one == self.asked);
+        runs.iter().any(asked)
+    }
+}
+
+/// The positions that a process was asked for up to a question of the run, each as its command.
+fn positions_asked(run: &Run, upto: usize) -> Vec<String> {
+    let is_position = |line: &String| line.starts_with("position ");
+    runs::commands_upto(run, upto).into_iter().filter(is_position).collect()
+}
+
+/// The first failure of a list of positions, and each later move that the board does not allow: a wrong board comes of what was asked before.
+fn failed_in_list(run: &Run) -> Vec<FailedInList> {
+    if run.purpose != Purpose::Positions {
+        return Vec::new();
+    }
+    let first = failed(&run.asks);
+    let afterwards = first.as_ref().is_some_and(|failed| failed.afterwards);
+    let at_first = first.map(|failed| failed.at);
+    let is_wrong =
+        |ask: &Ask| matches!(&ask.answer, Answer::Illegal { why: WhyIllegal::OnBoard(_), .. });
+    let later =
+        run.asks.iter().enumerate().filter(|(at, ask)| Some(*at) > at_first && is_wrong(ask));
+    let all = at_first.map(|at| (at, afterwards)).into_iter();
+    let all = all.chain(later.map(|(at, _)| (at, false)));
+    all.filter_map(|(at, afterwards)| {
+        let name = run.asks.get(at)?.search()?.position.clone();
+        Some(FailedInList { name, asked: positions_asked(run, at), afterwards })
+    })
+    .collect()
+}
+
+/// Asks failures of a list again, each in a fresh process after the questions that went directly before it, until one comes again.
+fn in_order(
+    bench: &Bench<'_>,
+    failures: &[FailedInList],
+    clock: Go,
+) -> Result<Vec<Run>, SandboxError> {
+    let mut asked = Vec::new();
+    // What nothing went before was asked alone already.
+    for failure in failures.iter().filter(|failure| failure.asked.len() > 1).take(FAILURES) {
+        (bench.progress)("asked again after what went before it");
+        let from = failure.asked.len().saturating_sub(BEFORE + 1);
+        let lists = failure.asked.iter().skip(from).filter_map(|command| listed(command));
+        let mut items: Vec<Item> = lists
+            .map(|moves| Item {
+                patience: Some(patience(&bench.limits, clock, &moves)),
+                ..Item::new(Purpose::Positions, "before", &moves, clock)
+            })
+            .collect();
+        if let Some(last) = items.last_mut() {
+            last.name.clone_from(&failure.name);
+        }
+        if failure.afterwards {
+            items.extend(items.last().cloned());
+        }
+        let runs = ask_all(bench, &items)?;
+        let came_again = runs.iter().any(fails);
+        asked.extend(runs);
+        if came_again {
+            break;
+        }
+    }
+    Ok(asked)
+}
+
+fn fails(run: &Run) -> bool {
+    failed(&run.asks).is_some()
 }
 
 /// A search that went wrong, or that something went wrong after.
 #[derive(Clone, Debug)]
 pub(super) struct FailedSearch {
     search: GoQuestion,
+    /// Its number among the questions.
+    at: usize,
     /// True if its move came, and the engine died or hung by the next question.
     afterwards: bool,
     /// True if the engine died or hung.
@@ -109,13 +235,16 @@ pub(super) fn failed(asks: &[Ask]) -> Option<FailedSearch> {
     {
         return None;
     }
-    let (search, afterwards) = match &failed.question {
-        Question::Go(search) => (search, false),
-        Question::IsReady | Question::NewGame => (before.iter().rev().find_map(Ask::search)?, true),
+    let (search, at, afterwards) = match &failed.question {
+        Question::Go(search) => (search, at, false),
+        Question::IsReady | Question::NewGame => {
+            let at = before.iter().rposition(Ask::is_search)?;
+            (before.get(at)?.search()?, at, true)
+        }
         Question::Uci | Question::Quit | Question::EndOfInput => return None,
     };
     let broke_off = !matches!(failed.answer, Answer::Illegal { .. });
-    Some(FailedSearch { search: search.clone(), afterwards, broke_off })
+    Some(FailedSearch { search: search.clone(), at, afterwards, broke_off })
 }
 
 /// Asks one question again on the clocks above `clock`, each in a fresh process, with what comes after it where that failed: the
@@ -143,7 +272,7 @@ fn is_answered_on(
     seen: &mut Vec<Run>,
 ) -> Result<bool, SandboxError> {
     let question = &failed.search;
-    let Some(moves) = moves_of(question) else { return Ok(false) };
+    let Some(moves) = listed(&question.command) else { return Ok(false) };
     let item = Item {
         patience: Some(patience(&bench.limits, clock, &moves)),
         ..Item::new(Purpose::Again, &question.position, &moves, clock)
@@ -170,9 +299,9 @@ pub(super) fn patience(limits: &Limits, clock: Go, moves: &Moves) -> Duration {
     left.min(limits.answer * 3) + limits.answer
 }
 
-/// The moves of a question that showed them as a list.
-fn moves_of(question: &GoQuestion) -> Option<Moves> {
-    let list = question.command.strip_prefix("position startpos")?;
+/// The moves of a `position` that shows them as a list.
+fn listed(command: &str) -> Option<Moves> {
+    let list = command.strip_prefix("position startpos")?;
     Moves::read(list.trim_start().strip_prefix("moves").unwrap_or_default()).ok()
 }
 

@@ -126,6 +126,7 @@ pub(crate) fn play(
     let mut games = Vec::new();
     let mut left = Vec::new();
     let mut impossible = None;
+    let mut surplus_moves = false;
     let (done, over) = mpsc::channel::<()>();
     let run = std::thread::scope(|scope| {
         let (stop, limit) = (&stop, plan.limit + plan.starts);
@@ -146,6 +147,7 @@ pub(crate) fn play(
                 }
                 games.push(seen(&finished, plan.control));
             }
+            Event::Unasked { engine, .. } if engine != RIVAL => surplus_moves = true,
             Event::EngineLeft { engine, left: one } if engine != RIVAL => left.push(one),
             _ => {}
         });
@@ -167,6 +169,7 @@ pub(crate) fn play(
         wanted,
         games,
         left,
+        surplus_moves,
         disproved: Vec::new(),
     })
 }
@@ -283,6 +286,8 @@ fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
         _ => exit,
     };
     let first = record.opening.moves().len();
+    let control_of = |side| if own(side) { control } else { REFERENCE_CONTROL };
+    let told = clocks_told(record, first, control_of);
     let own_plies = || {
         let plies = record.plies.iter().enumerate();
         plies.map(move |(at, ply)| (first + at, ply)).filter(|(at, _)| own(record.mover(*at)))
@@ -302,11 +307,8 @@ fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
         moves: plies(record),
         result: record.ending.result,
         end,
-        clocks: clocks_at_end(
-            record,
-            first,
-            |side| if own(side) { control } else { REFERENCE_CONTROL },
-        ),
+        clocks: told.last().copied(),
+        told,
         again: None,
         late: late(record, first, control, own),
         exit,
@@ -374,25 +376,31 @@ fn illegal(moves: &Moves, said: &str) -> GameFault {
         Ok(_) => WhyIllegal::Word(MoveFault::Bytes),
         Err(why) => why,
     };
-    let said = said.to_owned();
+    // These are no words of its own.
+    let said = word.to_owned();
     if why.is_no_move() {
         return GameFault::NoMove { said, legal: position.legal_moves().len() };
     }
     GameFault::Illegal { said, why }
 }
 
-/// Both clocks, as the last question told them; none for games without.
-fn clocks_at_end(
+/// Both clocks, as each question told them, that of a move which did not come among them; none for games without.
+fn clocks_told(
     record: &GameRecord,
     first: usize,
     control: impl Fn(Color) -> TimeControl,
-) -> Option<ByColor<Duration>> {
+) -> Vec<ByColor<Duration>> {
     let base = |side| control(side).base();
-    let mut clocks = ByColor { white: base(Color::White)?, black: base(Color::Black)? };
+    let (Some(white), Some(black)) = (base(Color::White), base(Color::Black)) else {
+        return Vec::new();
+    };
+    let mut clocks = ByColor { white, black };
+    let mut told = vec![clocks];
     for (at, ply) in record.plies.iter().enumerate() {
         *clocks.get_mut(record.mover(first + at)) = ply.left;
+        told.push(clocks);
     }
-    Some(clocks)
+    told
 }
 
 /// The entry's moves that took longer than its clock showed.
@@ -458,7 +466,8 @@ mod tests {
     fn what_is_no_move_is_told_from_what_is_illegal() {
         let start = Moves::start();
         for said in ["(none)", "0000", "NULL", NO_WORD] {
-            let none = GameFault::NoMove { said: said.into(), legal: 20 };
+            let word = if said == NO_WORD { "" } else { said };
+            let none = GameFault::NoMove { said: word.into(), legal: 20 };
             assert_eq!(illegal(&start, said), none);
         }
         let GameFault::Illegal { why, .. } = illegal(&start, "a1a1") else {

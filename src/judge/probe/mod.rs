@@ -98,6 +98,8 @@ pub struct ProbeWaits {
     pub(crate) bare_go: Duration,
     /// For an answer to a question outside rule 7.9.
     pub(crate) advice: Duration,
+    /// For all positions together: an engine that needs longer is asked as many as fit.
+    pub(crate) positions: Duration,
     /// For one look at the processor time of a waiting engine; after a move up to forty are taken.
     pub(crate) idle: Duration,
     /// From the first start to when nothing is asked any more that was asked before, or that seeks a bound. A question that can reject is
@@ -122,6 +124,7 @@ impl Default for ProbeWaits {
             long_search: Duration::from_secs(12),
             bare_go: Duration::from_secs(2),
             advice: Duration::from_millis(1500),
+            positions: Duration::from_secs(60),
             idle: Duration::from_millis(150),
             again: Duration::from_secs(120),
             slow_start: Duration::from_secs(15),

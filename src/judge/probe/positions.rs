@@ -10,8 +10,6 @@ use crate::judge::support::positions;
 use crate::model::evidence::{LONG_GAME, Purpose};
 use crate::sandbox::plan::SandboxError;
 
-/// The time for all positions together: an engine that needs longer is asked as many as fit.
-const TIME: Duration = Duration::from_secs(60);
 /// The time for all positions where they are asked once more on a bigger clock, and the time for that is over.
 const LEAST_TIME: Duration = Duration::from_secs(31);
 
@@ -56,13 +54,14 @@ pub(super) fn run(
     // A process that is asked all is asked as often as in the longest game.
     let most = if share.of == 1 && !bench.is_late() { MOVES.max(own.len()) } else { own.len() };
     let own = own.iter().cycle().take(most).cloned();
-    // Last of all a new game once more, from the start position, after a board on which Black is to move: one that is not set back shows there
-    // alone, whatever it moves.
+    // A new game once more, from the start position, after a board on which Black is to move: one that is not set back shows there alone,
+    // whatever it moves. First of all, since a slow engine is not asked to the end, and last, after all others.
     let black = positions::middlegame_as_black();
-    let last = [("middlegame-as-black", &black), ("startpos-again", &Moves::start())]
+    let set_back = [("middlegame-as-black", &black), ("startpos-again", &Moves::start())]
         .map(|(name, moves)| Item::new(Purpose::Positions, name, moves, go));
-    let items: Vec<Item> = first.into_iter().chain(own).chain(last).collect();
-    let time = TIME.min(bench.left().max(LEAST_TIME));
+    let at_first = set_back.clone().into_iter().filter(|_| share.number == 0);
+    let items: Vec<Item> = first.into_iter().chain(at_first).chain(own).chain(set_back).collect();
+    let time = bench.plan.waits.positions.min(bench.left().max(LEAST_TIME));
     ask_within(bench, &items, time).map(ProbeOutcome::from)
 }
 

@@ -3,6 +3,7 @@
 mod chance;
 mod clock_form;
 mod event_clock;
+mod in_order;
 
 use std::sync::Mutex;
 
@@ -29,6 +30,7 @@ fn plan(quick: bool) -> ProbePlan {
             long_search: Duration::from_millis(600),
             bare_go: Duration::from_millis(200),
             advice: Duration::from_millis(500),
+            positions: Duration::from_secs(60),
             idle: Duration::from_millis(20),
             again: Duration::from_secs(120),
             slow_start: Duration::from_secs(15),
@@ -88,9 +90,9 @@ fn a_good_engine_shows_all_it_can() {
     // One process is asked as often as in the longest game.
     assert_eq!(positions.len(), 1);
     let asked = searches(&positions);
-    // It ends with the start position after another one.
+    // It begins and ends with the start position after another one.
     let moves = crate::model::evidence::LONG_GAME.0 as usize / 2;
-    assert_eq!(asked.len(), crate::judge::support::positions::all().len().max(moves) + 2);
+    assert_eq!(asked.len(), crate::judge::support::positions::all().len().max(moves) + 4);
     assert!(asked.iter().all(|ask| ask.answer.is_good()), "{asked:?}");
     for plies in [340, 1000] {
         let game = of(&runs, Purpose::LongGame(Ply(plies)));
@@ -200,7 +202,7 @@ fn a_late_entry_is_asked_all_that_can_reject_and_the_rest_is_counted() {
     )));
     let positions = of(&runs, Purpose::Positions);
     assert_eq!(positions.len(), 1, "each is a start");
-    assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len() + 2);
+    assert_eq!(searches(&positions).len(), crate::judge::support::positions::all().len() + 4);
     let clock = of(&runs, Purpose::Clock);
     // A fault there may come of what was asked before: a game of two moves at least.
     let before = &clock[0].before;

@@ -1,15 +1,23 @@
 //! Rule 2.1: an illegal move loses. Every `bestmove` in every position tried is legal and well formed, and
 //! the engine lives through all of them.
 
-use super::{CausedByLoad, JudgedRule};
+use super::{CausedByLoad, JudgedRule, uci_position};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{came_again, excuse, one_answer, positions, runs, wording};
 use serde_json::{Value, json};
+use shakmaty::Position;
+use shakmaty::uci::UciMove;
 
-use crate::model::evidence::{Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Run};
+use crate::engine::moves::Moves;
+use crate::game::legal;
+use crate::model::evidence::{
+    Answer, Ask, Evidence, GoQuestion, LEAST_LEFT, Purpose, Question, Run,
+};
+use crate::model::next_step::ENTRY;
 use crate::model::rule::RuleId;
 use crate::model::verdict::{Finding, LEFT_OUT};
 use crate::model::words::counted;
@@ -37,7 +45,10 @@ fn judge(evidence: &Evidence) -> Finding {
     if searches.legal + searches.illegal.len() == 0 {
         return Finding::skipped(RULE, RuleId::UciGo);
     }
-    let accusation = searches.accusation(evidence).or_else(|| broke_off(evidence));
+    let accusation = searches
+        .accusation(evidence)
+        .or_else(|| broke_off(evidence))
+        .or_else(|| not_asked_again(evidence));
     accusation.unwrap_or_else(|| searches.without_fault(evidence))
 }
 
@@ -85,7 +96,8 @@ impl<'a> Searches<'a> {
     /// The finding on an engine that answered with an illegal move, or not at all.
     fn accusation(&self, evidence: &Evidence) -> Option<Finding> {
         // Each accusation is excused by its own run only: one honest failure elsewhere stands.
-        let first_illegal = guilty(&self.illegal).map(|s| (s, broken(&self.all, &self.illegal, s)));
+        let first_illegal =
+            guilty(&self.illegal).map(|s| (s, broken(evidence, &self.all, &self.illegal, s)));
         let first_dead = guilty(&self.dead).map(|s| (s, died(&self.dead, s)));
         let mut accusations: Vec<(SearchInRun, Finding)> =
             first_illegal.into_iter().chain(first_dead).collect();
@@ -117,9 +129,11 @@ impl<'a> Searches<'a> {
             self.legal,
             self.all.len() - cut
         );
-        let places =
-            self.all.iter().filter(|search| search.run.purpose == Purpose::Positions).count();
-        let all = positions::all().len();
+        let known: BTreeSet<&str> = positions::all().into_iter().map(|(name, _)| name).collect();
+        let all = known.len();
+        let of_lists = self.all.iter().filter(|search| search.run.purpose == Purpose::Positions);
+        let asked: BTreeSet<&str> = of_lists.map(|search| &*search.go.position).collect();
+        let places = asked.intersection(&known).count();
         let slow = (1..all).contains(&places) && left_out(evidence);
         if slow {
             let _ = write!(summary, "; it is slow, so {places} of {all} positions were asked");
@@ -161,10 +175,8 @@ fn is_no_fault(search: &SearchInRun) -> bool {
 /// comes. On a clock of the event it loses a game (rule 6.2); on a smaller one nobody can tell whether it would on a bigger.
 fn broke_off(evidence: &Evidence) -> Option<Finding> {
     let cases = evidence.of(Purpose::ByChance).filter_map(|run| {
-        let is_bad = |ask: &&Ask| !ask.answer.is_good() && !ask.was_cut();
-        let bad = run.asks.iter().position(|ask| is_bad(&ask))?;
-        let search = runs::searches(run).take_while(|search| search.index <= bad).last()?;
-        Some((run, run.asks.get(bad)?, search))
+        let bad = run.asks.iter().position(is_bad)?;
+        Some((run, run.asks.get(bad)?, search_upto(run, bad)?))
     });
     let (run, ask, search) = cases.max_by_key(|(_, _, search)| search.go.left)?;
     let when = if ask.is_search() { "to" } else { "after" };
@@ -190,6 +202,49 @@ fn broke_off(evidence: &Evidence) -> Option<Finding> {
     Some(excuse::excused(finding, excuse::refusal(run, &evidence.host)))
 }
 
+fn is_bad(ask: &Ask) -> bool {
+    !ask.answer.is_good() && !ask.was_cut()
+}
+
+/// The last search of a run up to a question, that one among them.
+fn search_upto(run: &Run, index: usize) -> Option<SearchInRun<'_>> {
+    runs::searches(run).take_while(|search| search.index <= index).last()
+}
+
+/// The finding on an engine that failed on a clock below the event's after many questions, and is too slow to be asked all of them on a
+/// bigger one: alone and after the last of them it answered, so that nothing tells whether the event would see it.
+fn not_asked_again(evidence: &Evidence) -> Option<Finding> {
+    let (run, ask, search) = evidence.of(Purpose::Unrepeated).find_map(|run| {
+        let is_end = |ask: &Ask| matches!(ask.question, Question::Quit | Question::EndOfInput);
+        // Of several the last has the most before it.
+        let bad = run.asks.iter().rposition(|ask| is_bad(ask) && !is_end(ask))?;
+        Some((run, run.asks.get(bad)?, search_upto(run, bad)?))
+    })?;
+    let when = if ask.is_search() { "to" } else { "after" };
+    let asked = runs::searches(run).take_while(|before| before.index < search.index).count();
+    let summary = format!(
+        "{when} `{}` in {}: {}; on the event's clocks it was not asked again after {} as there, since the time was over",
+        search.go.go,
+        search.go.position,
+        runs::answer_words(ask, run),
+        counted(asked, "search"),
+    );
+    let finding = Finding::undecided(RULE, summary)
+        .details(place(&search))
+        .details(runs::options_set(run, search.index))
+        .details(runs::crashes(run))
+        .with("not_asked_again", json_of(&search))
+        .with("commands", runs::commands_upto(run, search.index));
+    let finding = finding.help(match told_before(evidence, &search) {
+        Some(told) => told.help().to_owned(),
+        None => format!(
+            "see what it keeps from one question to the next: `gate4k check --report json=report.json {ENTRY}`, and then \
+             `gate4k replay-question report.json legal-moves` sends it the same questions once more"
+        ),
+    });
+    Some(excuse::excused(finding, excuse::refusal(run, &evidence.host)))
+}
+
 /// The failure on the biggest of the clocks that were found too small for the entry.
 fn weak(evidence: &Evidence) -> Option<SearchInRun<'_>> {
     let small = |run: &&Run| matches!(run.purpose, Purpose::SmallClock | Purpose::Clock);
@@ -201,7 +256,7 @@ fn weak(evidence: &Evidence) -> Option<SearchInRun<'_>> {
 
 /// The advice where it fails on a clock that is too small to be the event's, and on no bigger one.
 fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> Finding {
-    let again = says_again(weak);
+    let told = told_before(evidence, weak);
     let went_well = runs::gate_runs(evidence).flat_map(runs::searches);
     let bound = went_well
         .filter(|s| s.ask.answer.is_good() && s.go.left > weak.go.left)
@@ -212,7 +267,8 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     let other = bound.map(|(_, go)| go).filter(|go| increment(go) != increment(&weak.go.go));
     let fault = match (bound, weak.go.left) {
         // The clock has no part in it.
-        _ if again => "it gives a move twice".to_owned(),
+        _ if told == Some(ToldBefore::Twice) => "it gives a move twice".to_owned(),
+        _ if told == Some(ToldBefore::OnOldBoard) => "it plays on an old board".to_owned(),
         // What lies between the two was not tried.
         (Some((plays, _)), Some(fails)) => format!(
             "it fails on a clock of {} and plays on one of {}{}",
@@ -241,8 +297,8 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     .with("weak_below_ms", bound.map(|(left, _)| left.as_secs_f64() * 1e3))
     .with("weak_at", json_of(weak))
     .with("commands", runs::commands_upto(weak.run, weak.index))
-    .help(if again {
-        TWICE
+    .help(if let Some(told) = told {
+        told.help()
     } else if other.is_some() && matches!(weak.ask.answer, Answer::Ended(_)) {
         "see by hand what of that `go` ends it, the clock or the increment: an engine that ends loses the game, though below the \
          event's clock that is no reason to reject"
@@ -252,16 +308,67 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     })
 }
 
-/// The next step where an answer is an earlier one once more.
-const TWICE: &str = "print `bestmove` once for each `go`: it told an earlier move once more, and a runner takes that for the \
-                     answer to the next `go`, as here, which loses the game";
+/// The reasons for which a move of before is told as an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ToldBefore {
+    /// More moves were heard than it was asked for: one that comes late is read as the answer to a later `go`.
+    Twice,
+    /// It did not set up the position: the move was legal in the one before, or it reads no list.
+    OnOldBoard,
+}
 
-/// True if its answer is one to an earlier search of the process, word for word: one that comes late is read as that to a later `go`.
+impl ToldBefore {
+    fn help(self) -> &'static str {
+        match self {
+            ToldBefore::Twice => {
+                "print `bestmove` once for each `go`: it told an earlier move once more, and a runner takes that for the \
+                 answer to the next `go`, as here, which loses the game"
+            }
+            ToldBefore::OnOldBoard => {
+                "set the board back to the start position at each `position startpos`, also where no `moves` follow, and play the whole \
+                 list on it: it plays on an old board here, which loses the game"
+            }
+        }
+    }
+}
+
+/// The reason for which an answer is a move of before, if it is one.
+fn told_before(evidence: &Evidence, search: &SearchInRun<'_>) -> Option<ToldBefore> {
+    let says_again = says_again(search);
+    if says_again && runs::tells_moves_twice(evidence) {
+        return Some(ToldBefore::Twice);
+    }
+    let is_old = was_legal_before(search) || says_again && uci_position::fails(evidence);
+    is_old.then_some(ToldBefore::OnOldBoard)
+}
+
+/// True if its answer is one to an earlier search of the process, word for word.
 fn says_again(search: &SearchInRun<'_>) -> bool {
     let mut before = search.run.asks.iter().take(search.index).filter(|ask| ask.is_search());
-    let Answer::Illegal { line, .. } = &search.ask.answer else { return false };
-    let said = line.split_ascii_whitespace().nth(1);
-    before.any(|ask| matches!(&ask.answer, Answer::Legal(word) if said == Some(word.as_str())))
+    let said = said(search);
+    said.is_some()
+        && before
+            .any(|ask| matches!(&ask.answer, Answer::Legal(word) if said == Some(word.as_str())))
+}
+
+/// The word behind `bestmove`, where it is no legal move.
+fn said<'a>(search: &SearchInRun<'a>) -> Option<&'a str> {
+    let Answer::Illegal { line, .. } = &search.ask.answer else { return None };
+    line.split_ascii_whitespace().nth(1)
+}
+
+/// True if it moves a man that its side does not have here, and the move was legal in the position that its process was shown before.
+fn was_legal_before(search: &SearchInRun<'_>) -> bool {
+    let Some(said) = said(search) else { return false };
+    let Ok(one @ UciMove::Normal { from, .. }) = said.parse::<UciMove>() else { return false };
+    let commands = runs::commands_upto(search.run, search.index);
+    let lists = commands.iter().rev().filter_map(|line| line.strip_prefix("position startpos"));
+    let lists = lists.map(|list| list.trim_start().strip_prefix("moves").unwrap_or_default());
+    let mut places = lists.take(2).filter_map(|list| Moves::read(list).ok());
+    let (Some(here), Some(before)) = (places.next(), places.next()) else { return false };
+    let here = here.position();
+    here.board().color_at(from) != Some(here.turn())
+        && legal::find(before.position(), one).is_some()
 }
 
 /// The accusation to lead with: one from a run to which the kernel refused nothing, if there is one.
@@ -279,7 +386,12 @@ fn pick<'a>(all: &[SearchInRun<'a>], keep: impl Fn(&SearchInRun) -> bool) -> Vec
 }
 
 /// The finding on moves that are not legal.
-fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> Finding {
+fn broken(
+    evidence: &Evidence,
+    all: &[SearchInRun],
+    illegal: &[SearchInRun],
+    first: SearchInRun,
+) -> Finding {
     let mut finding = Finding::fail(
         RULE,
         format!(
@@ -305,8 +417,8 @@ fn broken(all: &[SearchInRun], illegal: &[SearchInRun], first: SearchInRun) -> F
     let in_long_game = matches!(first.run.purpose, Purpose::LongGame(_));
     finding.help(if let Some(help) = runs::writing_help(&first.ask.answer) {
         help
-    } else if says_again(&first) {
-        TWICE
+    } else if let Some(told) = told_before(evidence, &first) {
+        told.help()
     } else if no_move {
         "have a move ready before anything else is looked at, such as the first legal one, and answer with it as long as \
          there is one: the runner alone declares games over"
@@ -380,220 +492,5 @@ fn json_of(search: &SearchInRun) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::judge::support::testing;
-    use crate::judge::support::testing::{illegal, ms};
-    use crate::model::evidence::{ExitHow, FatalSignal, MoveFault, Question, Resource};
-    use crate::model::units::Bytes;
-    use crate::model::verdict::Status;
-
-    fn castle(answer: Answer) -> Run {
-        testing::run(Purpose::Positions).asked(
-            Question::Go(testing::go("castling-short-white", "position startpos moves …", 6)),
-            answer,
-        )
-    }
-
-    #[test]
-    fn an_illegal_move_is_told_with_all_that_is_needed_to_set_it_up() {
-        let run =
-            castle(illegal("bestmove e1g1", "illegal: the king passes f1, which is attacked"));
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
-        assert_eq!(finding.status, Status::Fail);
-        assert!(
-            finding.summary.starts_with("1 of 5 answers is no legal move; in castling-short-white")
-        );
-        assert!(finding.summary.contains("`bestmove e1g1`: illegal: the king passes f1"));
-        assert!(finding.details.iter().any(|line| line.contains("FEN rnbq")));
-        assert!(finding.details.iter().any(|line| line.contains("position startpos moves")));
-        assert_eq!(finding.evidence["illegal"][0]["plies"], 6);
-    }
-
-    #[test]
-    fn an_end_by_chance_is_open_and_on_the_events_clock_a_failure() {
-        let broke_off = |left: u64| {
-            let go = GoQuestion { left: Some(ms(left)), ..testing::go("knight", "position", 6) };
-            let end = Answer::Ended(Some(ExitHow::Status(5)));
-            let run = testing::run(Purpose::ByChance).asked(Question::Go(go), end);
-            judge(&testing::evidence_of([testing::run(Purpose::Main), run]))
-        };
-        let small = broke_off(600);
-        assert_eq!(small.status, Status::Undecided);
-        assert!(small.summary.starts_with("by chance, to `go"), "{}", small.summary);
-        assert!(small.summary.contains("knight") && small.summary.contains("exit status 5"));
-        assert!(small.help.contains("rule 6.2"));
-        assert_eq!(broke_off(3000).status, Status::Fail);
-    }
-
-    #[test]
-    fn the_next_step_for_no_move_at_all_is_to_have_one() {
-        fn help(why: &str) -> String {
-            let run = castle(illegal("bestmove", why));
-            judge(&testing::evidence_of([testing::run(Purpose::Main), run])).help
-        }
-        for fault in [MoveFault::Word, MoveFault::Null, MoveFault::Missing] {
-            assert!(help(&fault.to_string()).contains("have a move ready"));
-        }
-        assert!(help("illegal: in check").contains("write moves as"));
-    }
-
-    #[test]
-    fn a_death_names_ply_signal_and_stderr() {
-        let mut run = castle(Answer::Ended(Some(ExitHow::Signal(11)))).stderr("ouch");
-        run.crashes.push(FatalSignal { at: ms(2_660), by: Some(0), signal: 11 });
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
-        assert_eq!(finding.status, Status::Fail);
-        assert!(finding.summary.contains("it dies at ply 6"));
-        assert!(finding.summary.contains("SIGSEGV"));
-        assert!(finding.details.iter().any(|line| line == "stderr: ouch"));
-    }
-
-    #[test]
-    fn silence_in_one_position_is_named_and_everywhere_is_left_to_uci_go() {
-        let run = castle(Answer::Timeout);
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
-        assert_eq!(finding.status, Status::Fail);
-        assert!(finding.summary.contains("it hangs at ply 6"));
-        let mut mute = testing::run(Purpose::Main);
-        mute.asks[3].answer = Answer::Timeout;
-        let finding = judge(&testing::evidence_of([mute]));
-        assert_eq!(finding.status, Status::Skipped);
-        assert_eq!(finding.evidence["because_of"], "uci-go");
-    }
-
-    #[test]
-    fn a_refusal_opens_only_its_own_run() {
-        let refused = castle(Answer::Ended(Some(ExitHow::Signal(11))))
-            .refused(Resource::Memory(Bytes(256 << 30)));
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), refused.clone()]));
-        assert_eq!(finding.status, Status::Undecided);
-        let honest = castle(illegal("bestmove e1g1", "illegal"));
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), refused, honest]));
-        assert_eq!(finding.status, Status::Fail);
-        assert!(finding.summary.contains("e1g1"));
-        assert!(finding.details.iter().any(|line| line.contains("it dies at ply 6")));
-    }
-
-    #[test]
-    fn a_death_on_the_events_clock_counts_and_one_on_a_short_clock_does_not() {
-        let clock = |left, answer| {
-            let mut go = testing::go("clock", "position startpos moves …", 22);
-            go.left = Some(ms(left));
-            let run = testing::run(Purpose::Clock).asked(Question::Go(go), answer);
-            judge(&testing::evidence_of([testing::run(Purpose::Main), run]))
-        };
-        let dies = || Answer::Ended(Some(ExitHow::Status(1)));
-        let finding = clock(1_800_000, dies());
-        assert_eq!(finding.status, Status::Fail);
-        assert!(finding.summary.contains("it dies at ply 22, in clock"), "{}", finding.summary);
-        assert_eq!(clock(1_800_000, Answer::Timeout).status, Status::Pass);
-        let finding = clock(1_000, dies());
-        assert_eq!(finding.status, Status::Advice);
-        let words = "it fails on a clock of 1.00 s and plays on one of 1800.0 s";
-        assert!(finding.summary.contains(words), "{}", finding.summary);
-    }
-
-    #[test]
-    fn a_move_that_is_said_twice_is_no_matter_of_the_clock() {
-        let go = |name| Question::Go(testing::go(name, "position startpos moves …", 2));
-        let told = |purpose, again: &str| {
-            let small = testing::run(purpose)
-                .asked(go("game-ply-1"), Answer::Legal("h7h6".into()))
-                .asked(go("game-ply-2"), illegal(again, "illegal: no piece stands on h7"));
-            judge(&testing::evidence_of([testing::run(Purpose::Main), small]))
-        };
-        let twice = told(Purpose::SmallClock, "bestmove h7h6 ponder a2a3");
-        assert!(twice.help.contains("print `bestmove` once"), "{}", twice.help);
-        assert!(twice.summary.contains("; it gives a move twice: to `go "), "{}", twice.summary);
-        assert!(!twice.summary.contains("clocks"), "{}", twice.summary);
-        let other = told(Purpose::SmallClock, "bestmove h6h5");
-        assert!(other.help.contains("before the clock is looked at"), "{}", other.help);
-        // The same where it rejects.
-        let rejected = told(Purpose::Positions, "bestmove h7h6");
-        assert_eq!(rejected.status, Status::Fail);
-        assert!(rejected.help.contains("print `bestmove` once"), "{}", rejected.help);
-    }
-
-    #[test]
-    fn a_blank_of_typography_is_named() {
-        let mut silent = castle(Answer::Timeout);
-        for ask in silent.asks.iter_mut().filter(|ask| ask.answer == Answer::Timeout) {
-            ask.other = Some("bestmove\u{a0}e2e4".into());
-        }
-        for run in [silent, castle(illegal("bestmove e2e4\u{a0}", "no move on the line"))] {
-            let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), run]));
-            assert!(finding.summary.contains("a no-break space (U+00A0)"), "{}", finding.summary);
-        }
-    }
-
-    #[test]
-    fn a_clock_that_is_too_small_is_told_with_the_one_on_which_it_plays() {
-        let clock = |left, answer| {
-            let mut go = testing::go("game-ply-5", "position startpos moves …", 5);
-            go.left = Some(ms(left));
-            testing::run(Purpose::SmallClock).asked(Question::Go(go), answer)
-        };
-        let dies = Answer::Ended(Some(ExitHow::Status(1)));
-        let mut plays = testing::go("clock", "position startpos moves …", 22);
-        plays.left = Some(ms(60_000));
-        let plays =
-            testing::run(Purpose::Clock).asked(Question::Go(plays), Answer::Legal("a2a3".into()));
-        let runs = [testing::run(Purpose::Main), plays, clock(3_000, dies)];
-        let mut another = runs.clone();
-        let Some(Question::Go(go)) =
-            another[2].asks.iter_mut().map(|ask| &mut ask.question).rev().nth(1)
-        else {
-            panic!("no search before `quit`");
-        };
-        go.go = "go wtime 600 btime 600 winc 60 binc 60".into();
-        let finding = judge(&testing::evidence_of(another));
-        let words =
-            "plays on one of 60.0 s (`go wtime 1800000 btime 1800000 winc 3000 binc 3000`): to";
-        assert!(finding.summary.contains(words), "{}", finding.summary);
-        assert!(finding.help.contains("the clock or the increment"), "{}", finding.help);
-        let finding = judge(&testing::evidence_of(runs));
-        let words = "; it fails on a clock of 3.00 s and plays on one of 60.0 s: to `go ";
-        assert!(finding.summary.contains(words), "{}", finding.summary);
-        assert_eq!(finding.evidence["weak_below_ms"], 60_000.0);
-    }
-
-    #[test]
-    fn a_death_that_only_the_run_which_waits_has_seen_counts() {
-        // A run that fails there on a small clock alone has another purpose by now (`probe::again`).
-        let idle = testing::run(Purpose::Idle).asked(
-            Question::Go(testing::go("idle-game-ply-24", "position startpos moves …", 24)),
-            Answer::Ended(Some(ExitHow::Signal(11))),
-        );
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), idle]));
-        assert_eq!(finding.status, Status::Fail);
-        assert!(finding.summary.contains("it dies at ply 24"), "{}", finding.summary);
-    }
-
-    #[test]
-    fn a_resignation_is_no_illegal_move_and_shows_no_legal_one() {
-        let finding =
-            judge(&testing::evidence_of([testing::run(Purpose::Main), castle(Answer::Resigned)]));
-        assert_eq!(finding.status, Status::Advice);
-        let words = "4 of 5 searches answered with a legal move; it resigned in 1, as in castling-short-white";
-        assert!(finding.summary.contains(words), "{}", finding.summary);
-        assert_eq!(finding.evidence["resigned"][0]["plies"], 6);
-        let mut only = testing::run(Purpose::Main);
-        for ask in &mut only.asks {
-            if ask.is_search() {
-                ask.answer = Answer::Resigned;
-            }
-        }
-        assert_eq!(judge(&testing::evidence_of([only])).status, Status::Skipped);
-    }
-
-    #[test]
-    fn what_no_rule_asks_for_is_not_held_against_it() {
-        let fen = testing::run(Purpose::Capabilities).asked(
-            Question::Go(testing::go("fen", "position fen …", 0)),
-            illegal("bestmove a1a1", "illegal"),
-        );
-        let finding = judge(&testing::evidence_of([testing::run(Purpose::Main), fen]));
-        assert_eq!(finding.status, Status::Pass);
-    }
-}
+#[path = "legal_moves_tests.rs"]
+mod tests;

@@ -100,9 +100,9 @@ fn accuse(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Finding 
     let again = format!(
         "`gate4k check --report json=report.json {ENTRY}`, and then `gate4k replay-question report.json match`"
     );
+    let told = told_before(evidence, game, fault).map(ToldBefore::help);
     let help = match fault {
-        GameFault::Illegal { said, .. } if says_again(game, said) => TWICE.to_owned(),
-        GameFault::Illegal { why, .. } => runs::help_to_write(why).map_or_else(
+        GameFault::Illegal { why, .. } => told.or(runs::help_to_write(why)).map_or_else(
             || {
                 format!(
                     "see from which move on its board differs from the one that `position` tells: {again} sends it the whole \
@@ -150,16 +150,40 @@ fn accuse(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Finding 
         .help(help)
 }
 
-/// The next step where a move is an earlier one once more.
-const TWICE: &str = "print `bestmove` once for each `go`: it told an earlier move once more, and the runner takes that for the \
-                     answer to the next `go`, which loses the game";
+/// The reasons for which a move of before is told as an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ToldBefore {
+    /// More moves were heard than it was asked for: one that comes late is read as the answer to a later `go`.
+    Twice,
+    /// It was legal in the position before, and was told there.
+    OnOldBoard,
+}
 
-/// True if what it said is an earlier move of its own in the game, word for word: one that comes late is read as the answer to a later
-/// `go`.
-fn says_again(game: &PlayedGame, said: &str) -> bool {
-    let mut own = game.moves.iter().rev().skip(1).step_by(2).filter(|ply| ply.took.is_some());
-    let said = said.split_ascii_whitespace().next();
-    own.any(|ply| said == Some(&*ply.uci))
+impl ToldBefore {
+    fn help(self) -> &'static str {
+        match self {
+            ToldBefore::Twice => {
+                "print `bestmove` once for each `go`: it told an earlier move once more, and the runner takes that for the \
+                 answer to the next `go`, which loses the game"
+            }
+            ToldBefore::OnOldBoard => {
+                "set up the board anew at each `position`, from the start position by the whole list: it plays on an old board here, since \
+                 it tells its last move once more, which loses the game"
+            }
+        }
+    }
+}
+
+/// The reason for which what it said is an earlier move of its own in the game, word for word, if it is one.
+fn told_before(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Option<ToldBefore> {
+    let GameFault::Illegal { said, .. } = fault else { return None };
+    let said = said.split_ascii_whitespace().next()?;
+    let mut own = game.moves.iter().rev().skip(1).step_by(2);
+    let at = own.position(|ply| ply.took.is_some() && said == ply.uci)?;
+    if runs::tells_moves_twice(evidence) {
+        return Some(ToldBefore::Twice);
+    }
+    (at == 0).then_some(ToldBefore::OnOldBoard)
 }
 
 /// The options of its configuration, as they were sent once more after a fault.
@@ -174,7 +198,12 @@ fn words(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> String {
     match fault {
         GameFault::Illegal { said, why } => format!("`bestmove {said}` {place} is no move: {why}"),
         GameFault::NoMove { said, legal } => format!(
-            "it takes the game for over {place}: `bestmove {said}`, where {} {} legal",
+            "it takes the game for over {place}: {}, where {} {} legal",
+            // Nothing stands between the quotes that it did not say.
+            match &**said {
+                "" => "`bestmove` without a move".to_owned(),
+                said => format!("`bestmove {said}`"),
+            },
             counted(*legal, "move"),
             if *legal == 1 { "was" } else { "were" }
         ),
@@ -246,19 +275,21 @@ fn sound(evidence: &Evidence, played: &PlayedGames) -> Finding {
     }
     if let Some((game, fault)) = weak.first() {
         let again = game.again.clone().unwrap_or_default();
-        let is_twice = matches!(fault, GameFault::Illegal { said, .. } if says_again(game, said));
-        let what =
-            if is_twice { "gives a move twice" } else { "is weak on clocks below the event's" };
+        let told = told_before(evidence, game, fault);
+        let what = match told {
+            Some(ToldBefore::Twice) => "gives a move twice",
+            Some(ToldBefore::OnOldBoard) => "plays on an old board",
+            None => "is weak on clocks below the event's",
+        };
         return Finding::advice(RULE, format!("{summary}; it {what}: {}", words(evidence, game, fault)))
             .details(details)
             .details(again.tries.iter().map(|words| format!("asked again {words}")))
             .with("commands", &again.commands)
-            .help(if is_twice {
-                TWICE
-            } else {
+            .help(told.map_or(
                 "have a move ready before the clock is looked at, such as the first legal one: an engine that is short \
-                 of time loses the game otherwise, though that is no reason to reject"
-            });
+                 of time loses the game otherwise, though that is no reason to reject",
+                ToldBefore::help,
+            ));
     }
     let late: Vec<&LateMove> = played.games.iter().flat_map(|game| &game.late).collect();
     let finding = match late.iter().max_by_key(|late| late.took) {
@@ -371,6 +402,10 @@ mod tests {
                 GameFault::NoMove { said: "(none)".into(), legal: 20 },
                 "takes the game for over at ply 40 of a game against itself: `bestmove (none)`, where 20 moves",
             ),
+            (
+                GameFault::NoMove { said: String::new(), legal: 20 },
+                "for over at ply 40 of a game against itself: `bestmove` without a move, where 20 moves",
+            ),
             (GameFault::Gone, "it closes its output at ply 40"),
             (
                 GameFault::Silent { left: ms(900), waited: ms(20_900) },
@@ -409,6 +444,15 @@ mod tests {
             game
         };
         let fault = |said: &str| fault_at(38, Some(ms(5)), said);
+        let judged = |game: PlayedGame, surplus| {
+            let mut evidence = testing::evidence();
+            evidence.games = testing::games(vec![game]);
+            if let GamesEvidence::Played(played) = &mut evidence.games {
+                played.surplus_moves = surplus;
+            }
+            judge(&evidence)
+        };
+        let of = |mut games: Vec<PlayedGame>| judged(games.remove(0), true);
         let twice = of(vec![fault("h7h6")]);
         assert_eq!(twice.status, Status::Fail);
         assert!(twice.help.contains("print `bestmove` once"), "{}", twice.help);
@@ -421,6 +465,11 @@ mod tests {
         assert_eq!(held.status, Status::Advice);
         assert!(held.summary.contains("; it gives a move twice: `bestmove h7h6`"));
         assert!(held.help.contains("print `bestmove` once"), "{}", held.help);
+        // Where each `go` had one answer, its board is the old one.
+        let old = judged(fault("h7h6"), false);
+        assert!(old.help.contains("it plays on an old board here"), "{}", old.help);
+        let earlier = judged(fault_at(30, Some(ms(5)), "h7h6"), false);
+        assert!(earlier.help.contains("its board differs"), "{}", earlier.help);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::judge::support::{excuse, one_answer, runs};
 use crate::model::evidence::{Answer, Ask, Evidence, Purpose, Run};
 use crate::model::rule::RuleId;
 use crate::model::units::Ply;
-use crate::model::verdict::Finding;
+use crate::model::verdict::{Finding, Status};
 use crate::model::words::counted;
 
 const RULE: RuleId = RuleId::UciPosition;
@@ -22,6 +22,11 @@ pub(crate) const JUDGED: JudgedRule = JudgedRule {
     before_games: true,
     ..JudgedRule::by_answers(RULE, CausedByLoad::IfStrained, |case| judge(case.evidence))
 };
+
+/// True if an engine does not have the positions that it is shown.
+pub(super) fn fails(evidence: &Evidence) -> bool {
+    judge(evidence).status == Status::Fail
+}
 
 /// Judges the answers from the start position and after lists of moves.
 fn judge(evidence: &Evidence) -> Finding {
@@ -240,7 +245,6 @@ mod tests {
     use crate::judge::support::testing;
     use crate::judge::support::testing::{illegal, legal};
     use crate::model::evidence::{ExitHow, Question};
-    use crate::model::verdict::Status;
 
     fn with(second: Answer) -> Finding {
         let mut run = testing::run(Purpose::Main);

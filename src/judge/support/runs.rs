@@ -4,8 +4,8 @@ use crate::engine::wire::{LONGEST_LINE, MOST_LINES};
 use crate::judge::support::wording;
 use crate::model::command_words::base_name;
 use crate::model::evidence::{
-    Answer, Ask, EndHow, Evidence, Exec, ExitHow, GoQuestion, ProgramClass, Purpose, Question, Run,
-    Shell, WhyIllegal,
+    Answer, Ask, EndHow, Evidence, Exec, ExitHow, GamesEvidence, GoQuestion, ProgramClass, Purpose,
+    Question, Run, Shell, WhyIllegal,
 };
 use crate::model::rule::RuleId;
 use crate::model::typographic::Typographic;
@@ -83,6 +83,12 @@ pub(crate) fn counts_for_nothing(evidence: &Evidence, run: &Run) -> bool {
 pub(crate) fn asked(run: &Run) -> impl Iterator<Item = (usize, &Ask)> {
     let upto = first_trouble(run).map_or(usize::MAX, |trouble| trouble + 1);
     run.asks.iter().enumerate().take(upto)
+}
+
+/// True if more moves were heard than it was asked for, in a probe or between two moves of a game.
+pub(crate) fn tells_moves_twice(evidence: &Evidence) -> bool {
+    let in_games = matches!(&evidence.games, GamesEvidence::Played(played) if played.surplus_moves);
+    in_games || evidence.runs.iter().any(|run| run.surplus_moves)
 }
 
 /// A question, its run, and its number there.
@@ -207,6 +213,7 @@ pub(crate) fn purpose(run: &Run) -> String {
         Purpose::KilledMidway => "the run that was killed in the middle".to_owned(),
         Purpose::SmallClock => "a run on a clock below the event's".to_owned(),
         Purpose::ByChance => "a run that went well when it was made again".to_owned(),
+        Purpose::Unrepeated => "a run of which not all was asked again".to_owned(),
         Purpose::Again => "a question asked again".to_owned(),
         Purpose::BlankPath => "the run at a path with a blank".to_owned(),
         Purpose::OtherShell => "the run by the other shell".to_owned(),

@@ -178,6 +178,7 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
         result: GameResult::Win(shakmaty::Color::White),
         end: GameEnd::Whole("White mates".into()),
         clocks: None,
+        told: Vec::new(),
         again: None,
         late: Vec::new(),
         exit: None,
@@ -195,6 +196,7 @@ pub(crate) fn games(games: Vec<PlayedGame>) -> GamesEvidence {
         took: ms(4_000),
         wanted: 4,
         games,
+        surplus_moves: false,
         disproved: Vec::new(),
     })
 }

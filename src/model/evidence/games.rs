@@ -46,6 +46,9 @@ pub struct PlayedGames {
     pub(crate) games: Vec<PlayedGame>,
     /// The record of each process of the entry that played, with whatever it left when it was asked to quit.
     pub(crate) left: Vec<LeftByProcess>,
+    /// True if the entry told a move that nothing had asked for.
+    #[serde(skip)]
+    pub(crate) surplus_moves: bool,
     /// Games on a smaller clock before these, which broke off by a fault that does not happen on the event's clock.
     pub(crate) disproved: Vec<PlayedGame>,
 }
@@ -107,7 +110,8 @@ pub struct AskedAgain {
     pub(crate) held: Option<String>,
     /// Each try, in words.
     pub(crate) tries: Vec<String>,
-    /// The lines that were sent in the last of them, whole and in order.
+    /// The lines up to the failure, whole and in order: those of the last try where it failed there, or else those of the game and of the
+    /// games before it in the same process.
     pub(crate) commands: Vec<String>,
     /// True if it was answered on the clocks of the game as well, alone and after the game up to it.
     pub(crate) by_chance: bool,
@@ -187,6 +191,9 @@ pub struct PlayedGame {
     /// The times on both clocks at its end; none where they were not kept.
     #[serde(skip)]
     pub clocks: Option<ByColor<Duration>>,
+    /// The times on both clocks as each `go` told them, from the opening's end on; none where they were not kept.
+    #[serde(skip)]
+    pub told: Vec<ByColor<Duration>>,
     /// The fate of its fault when it was asked again.
     #[serde(skip)]
     pub again: Option<AskedAgain>,

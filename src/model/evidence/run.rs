@@ -43,6 +43,8 @@ pub enum Purpose {
     SmallClock,
     /// Broke off, and went well when all of it was asked once more on the same clock.
     ByChance,
+    /// Failed on a clock, and on a bigger one not all was asked again that it failed after.
+    Unrepeated,
     /// One question that was answered badly, once more.
     Again,
     /// Staged at a path with a blank.
@@ -78,6 +80,7 @@ impl Purpose {
             | Purpose::KilledMidway
             | Purpose::SmallClock
             | Purpose::ByChance
+            | Purpose::Unrepeated
             | Purpose::Again
             | Purpose::BlankPath
             | Purpose::OwnName => false,
@@ -219,6 +222,9 @@ pub struct Run {
     pub(crate) strained: bool,
     /// The signs of an opening book.
     pub(crate) book: BookSeen,
+    /// True if it said `bestmove` more often than it was sent `go`.
+    #[serde(skip)]
+    pub(crate) surplus_moves: bool,
     /// Both directions with times.
     #[serde(skip)]
     pub(crate) transcript: Transcript,

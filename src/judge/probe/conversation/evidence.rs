@@ -6,7 +6,7 @@ use shakmaty::Chess;
 
 use super::stall::StallDetector;
 use crate::engine::uci::{
-    OptionLine, Reply, UciCommand, parse, plays_from_book, switches_book_or_pondering,
+    OptionLine, Reply, UciCommand, best_word, parse, plays_from_book, switches_book_or_pondering,
 };
 use crate::engine::wire::{Observer, Silence, Wire};
 use crate::judge::support::runs;
@@ -33,12 +33,24 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 pub(super) struct ConversationRecord {
     epoch: Instant,
     transcript: Transcript,
+    /// The number of `go` that were sent.
+    asked: usize,
+    /// The number of `bestmove` that were heard, as an answer or not.
+    moves: usize,
+    /// True if these were more than were asked for at some moment.
+    surplus_moves: bool,
 }
 
 impl ConversationRecord {
     /// Times count from here.
     pub(super) fn since(epoch: Instant) -> ConversationRecord {
-        ConversationRecord { epoch, transcript: Transcript::default() }
+        ConversationRecord {
+            epoch,
+            transcript: Transcript::default(),
+            asked: 0,
+            moves: 0,
+            surplus_moves: false,
+        }
     }
 }
 
@@ -48,11 +60,14 @@ impl Observer for ConversationRecord {
 
     fn sent(&mut self, text: &[u8]) {
         for line in text.split(|byte| *byte == b'\n') {
+            self.asked += usize::from(line == b"go" || line.starts_with(b"go "));
             self.transcript.sent(self.epoch.elapsed(), line);
         }
     }
 
     fn received(&mut self, at: Instant, line: &[u8]) {
+        self.moves += usize::from(best_word(line).is_some());
+        self.surplus_moves |= self.moves > self.asked;
         self.transcript.received(at.saturating_duration_since(self.epoch), line);
     }
 
@@ -485,6 +500,7 @@ impl Inner {
             crashes: traces.crashes,
             left_files: traces.left_files,
             stderr_tail: lines.map(|line| escape(line, LINE)).collect(),
+            surplus_moves: self.wire.observer().surplus_moves,
             transcript: self.wire.observer().transcript.clone(),
             ..self.run
         }

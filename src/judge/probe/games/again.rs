@@ -13,6 +13,7 @@ use shakmaty::{ByColor, Color, Position};
 
 use super::{Contender, ENTRY, TWIN, given, seats};
 use crate::engine::moves::Moves;
+use crate::game::clock::TimeControl;
 use crate::game::go::{Clocks, Go};
 use crate::judge::probe::again::patience;
 use crate::judge::probe::conversation::{self, Ready, Search, Session, Step};
@@ -59,6 +60,8 @@ const SLOW_CLOCK: Clocks = Clocks::even(3000, 3000);
 struct Case {
     before: Vec<Vec<Moves>>,
     last: Moves,
+    /// The lines that it was sent for all this in the games themselves.
+    sent: Vec<String>,
     /// The times on the clocks of the game.
     clocks: Option<ByColor<Duration>>,
     /// True if the game itself had a clock of the event then: where the time is over, it counts as it was seen.
@@ -103,12 +106,19 @@ impl Case {
         let first_clock = if is_fast { FAST_CLOCK } else { SLOW_CLOCK };
         let seat = seat_of(&given, game, side)?;
         let mut before = Vec::new();
+        let mut sent = Vec::new();
         for earlier in played.games.get(..=at)? {
             let colour = [Color::White, Color::Black]
                 .into_iter()
                 .find(|colour| seat_of(&given, earlier, *colour) == Some(seat));
             if let Some(colour) = colour {
                 before.push(asked(earlier, colour));
+                let own = if is_fast { super::FAST } else { super::LEAST };
+                let of_other = match earlier.rival {
+                    Rival::Itself => own,
+                    Rival::Reference => super::REFERENCE_CONTROL,
+                };
+                sent.extend(sent_in(earlier, colour, own, of_other));
             }
         }
         let broke_off = matches!(fault, GameFault::Gone | GameFault::Silent { .. });
@@ -117,6 +127,7 @@ impl Case {
         Some(Case {
             before,
             last,
+            sent,
             clocks,
             seen_on_the_events,
             first_clock,
@@ -186,6 +197,12 @@ impl Case {
             }
         }
         again.by_chance = self.did_not_start && again.held.is_some();
+        if again.held.is_some() && !self.did_not_start {
+            // The last try went well: it failed in the game alone.
+            let is_start = |line: &String| line != "ucinewgame" && !line.starts_with("position ");
+            again.commands = again.commands.into_iter().take_while(is_start).collect();
+            again.commands.extend_from_slice(&self.sent);
+        }
         if self.broke_off && again.held.is_some() {
             self.ask_on_its_clocks(entry, limits, until, &mut again, records)?;
         }
@@ -324,6 +341,39 @@ fn asked(game: &PlayedGame, colour: Color) -> Vec<Moves> {
     own.filter_map(|(at, _)| first(game, at)).collect()
 }
 
+/// The lines that an engine with this colour was sent in a game, from its beginning to the question that broke it, if one did.
+fn sent_in(
+    game: &PlayedGame,
+    colour: Color,
+    own: TimeControl,
+    of_other: TimeControl,
+) -> Vec<String> {
+    let increment = |control| match control {
+        TimeControl::Clock { increment, .. } => increment,
+        _ => Duration::ZERO,
+    };
+    let (own, of_other) = (increment(own), increment(of_other));
+    let mut lines = vec!["ucinewgame".to_owned(), "isready".to_owned()];
+    let opening = game.moves.iter().take_while(|ply| ply.took.is_none()).count();
+    for (told, at) in game.told.iter().zip(opening..) {
+        let is_asked = (at % 2 == 0) == colour.is_white();
+        // After the last move of a whole game nobody is asked.
+        let is_sent = at < game.moves.len() || game.is_fault();
+        let Some(moves) = first(game, at).filter(|_| is_asked && is_sent) else { continue };
+        // As games tell it: less than a millisecond is one.
+        let least = |time: Duration| time.max(Duration::from_millis(1));
+        let go = Go::Clock(Clocks {
+            white: least(told.white),
+            black: least(told.black),
+            white_increment: colour.fold_wb(own, of_other),
+            black_increment: colour.fold_wb(of_other, own),
+            moves_to_go: None,
+        });
+        lines.extend([moves.command(), go.to_string()]);
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,6 +406,32 @@ mod tests {
         let before = case.unwrap().before;
         assert_eq!(before.iter().map(Vec::len).collect::<Vec<_>>(), [1, 0]);
         assert_eq!(histories, 1, "the second game has nothing to ask");
+    }
+
+    #[test]
+    fn the_lines_of_a_game_lead_to_the_question_that_broke_it() {
+        let opening = ["e2e4", "e7e5"].map(|uci| ply(uci, None));
+        let mut game = testing::game(1, Rival::Reference);
+        game.moves = [&opening[..], &[ply("g1f3", Some(3)), ply("b8c6", Some(3))]].concat();
+        let clocks = |white, black| {
+            let [white, black] = [white, black].map(Duration::from_millis);
+            ByColor { white, black }
+        };
+        game.told = vec![clocks(300, 100), clocks(250, 100), clocks(250, 0)];
+        let lines = |game: &PlayedGame| {
+            sent_in(game, Color::White, super::super::FAST, super::super::REFERENCE_CONTROL)
+        };
+        let first = [
+            "ucinewgame",
+            "isready",
+            "position startpos moves e2e4 e7e5",
+            "go wtime 300 btime 100 winc 10 binc 2",
+        ];
+        assert_eq!(lines(&game), first);
+        game.end = GameEnd::Fault(GameFault::Gone);
+        let last =
+            ["position startpos moves e2e4 e7e5 g1f3 b8c6", "go wtime 250 btime 1 winc 10 binc 2"];
+        assert_eq!(lines(&game), [&first[..], &last].concat());
     }
 
     #[test]

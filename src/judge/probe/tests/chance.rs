@@ -36,4 +36,5 @@ fn an_end_on_small_clocks_alone_did_not_come_by_chance() {
     let (runs, _) = probe(&puppets, &plan(true));
     assert!(of(&runs, Purpose::ByChance).is_empty());
     assert!(!of(&runs, Purpose::SmallClock).is_empty());
+    assert!(of(&runs, Purpose::Unrepeated).is_empty(), "all was asked on the event's clock");
 }
