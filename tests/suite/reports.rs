@@ -171,6 +171,7 @@ fn game(number: usize, rival: Rival, end: GameEnd, told: bool) -> PlayedGame {
             _ => GameResult::Win(shakmaty::Color::White),
         },
         clocks: None,
+        told: Vec::new(),
         again: None,
         end,
         fen: "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4".to_owned(),
