@@ -44,6 +44,7 @@ pub(super) fn climbing(
     loop {
         // None is bigger than the event's; a failure there may still come of games on the smallest one before it.
         let on_smallest = clock == SMALL_CLOCK;
+        let asked_on = clock;
         let mut asked =
             outcome.runs.iter().filter(|run| run.purpose != Purpose::Clock || on_smallest);
         let failed = asked.find_map(|run| failed(&run.asks));
@@ -61,7 +62,7 @@ pub(super) fn climbing(
         runs.append(&mut again.runs);
         again.runs = runs;
         let by_chance = same_clock && failed.went_well(&again.runs);
-        set_aside.push(SetAside { runs: outcome.runs, by_chance });
+        set_aside.push(SetAside { runs: outcome.runs, clock: asked_on, by_chance });
         outcome = again;
     }
     if !is_whole {
@@ -70,17 +71,22 @@ pub(super) fn climbing(
     }
     // The last first, since each is held against those after it.
     let mut later = outcome.runs.clone();
-    for SetAside { runs, by_chance } in set_aside.into_iter().rev() {
-        let named = runs.iter().map(|run| {
-            let is_open = failed_in_list(run).iter().any(|failure| !failure.was_asked(&later));
-            let purpose = match (is_open, by_chance) {
-                (true, _) => Purpose::Unrepeated,
-                (false, true) => Purpose::ByChance,
-                (false, false) => Purpose::SmallClock,
-            };
-            Run { purpose, ..run.clone() }
-        });
-        disproved.extend(named);
+    for SetAside { runs, clock, by_chance } in set_aside.into_iter().rev() {
+        for run in &runs {
+            let mut purpose = if by_chance { Purpose::ByChance } else { Purpose::SmallClock };
+            for failure in failed_in_list(run).into_iter().take(FAILURES) {
+                if failure.was_asked(&later) {
+                    continue;
+                }
+                // One that fails with nothing before it fails for want of time.
+                let alone = failure.alone(bench, clock)?;
+                if !alone.iter().any(fails) {
+                    purpose = Purpose::Unrepeated;
+                }
+                disproved.extend(alone);
+            }
+            disproved.push(Run { purpose, ..run.clone() });
+        }
         later.extend(runs);
     }
     outcome.runs.extend(disproved);
@@ -90,6 +96,7 @@ pub(super) fn climbing(
 /// The runs of a probe that was made again, since something failed in them.
 struct SetAside {
     runs: Vec<Run>,
+    clock: Go,
     by_chance: bool,
 }
 
@@ -104,6 +111,18 @@ struct FailedInList {
 }
 
 impl FailedInList {
+    /// Asks it in a fresh process on the clock on which it failed.
+    fn alone(&self, bench: &Bench<'_>, clock: Go) -> Result<Vec<Run>, SandboxError> {
+        let Some(moves) = self.asked.last().and_then(|command| listed(command)) else {
+            return Ok(Vec::new());
+        };
+        let item = Item {
+            patience: Some(patience(&bench.limits, clock, &moves)),
+            ..Item::new(Purpose::Again, &self.name, &moves, clock)
+        };
+        ask_all(bench, &vec![item; if self.afterwards { 2 } else { 1 }])
+    }
+
     /// True if one of these processes was asked this after all that it failed after. (More may have gone before: one that broke off is asked
     /// the rest of its list in a fresh process.)
     fn was_asked(&self, runs: &[Run]) -> bool {

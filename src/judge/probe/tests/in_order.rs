@@ -78,3 +78,25 @@ fn a_fault_of_a_slow_one_after_more_than_it_is_asked_again_stays_open() {
     let bad: Vec<&Ask> = searches(&open).into_iter().filter(|ask| !ask.answer.is_good()).collect();
     assert!(bad.len() == 1 && name(bad[0]) == "startpos-again", "{bad:?}");
 }
+
+#[test]
+fn a_slow_one_that_fails_on_the_smallest_clock_alone_is_not_left_open() {
+    // Late in the list, at a position that is a question of its own.
+    let known = crate::judge::support::positions::all();
+    let (at, _) = known.iter().enumerate().max_by_key(|(at, _)| (at % 5, *at)).unwrap();
+    let late = known[at].1.command();
+    let puppets = Puppets::new(move |scene: PuppetView<'_>| {
+        let is_late = scene.before.iter().rfind(|line| line.starts_with("position")) == Some(&late);
+        if !scene.go.contains("wtime 600 ") {
+            std::thread::sleep(Duration::from_millis(60));
+        } else if is_late {
+            return PuppetAct::Say("bestmove b7b5".into());
+        }
+        PuppetAct::Move
+    });
+    let (runs, _) = probe(&puppets, &hurried());
+    assert!(rejected(&runs).is_empty());
+    assert!(of(&runs, Purpose::Unrepeated).is_empty());
+    let small = of(&runs, Purpose::SmallClock);
+    assert!(searches(&small).into_iter().any(|ask| !ask.answer.is_good()));
+}
