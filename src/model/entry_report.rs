@@ -317,7 +317,6 @@ pub(crate) mod tests {
             rival: Rival::Reference,
             colours: EntryColours::White,
             result: GameResult::Win(shakmaty::Color::White),
-            clocks: None,
             told: Vec::new(),
             again: None,
             end: GameEnd::Whole("White mates".into()),

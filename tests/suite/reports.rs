@@ -170,7 +170,6 @@ fn game(number: usize, rival: Rival, end: GameEnd, told: bool) -> PlayedGame {
             GameEnd::Cut(_) => GameResult::Unfinished,
             _ => GameResult::Win(shakmaty::Color::White),
         },
-        clocks: None,
         told: Vec::new(),
         again: None,
         end,

@@ -116,10 +116,7 @@ impl FailedInList {
         let Some(moves) = self.asked.last().and_then(|command| listed(command)) else {
             return Ok(Vec::new());
         };
-        let item = Item {
-            patience: Some(patience(&bench.limits, clock, &moves)),
-            ..Item::new(Purpose::Again, &self.name, &moves, clock)
-        };
+        let item = item(bench, Purpose::Again, &self.name, &moves, clock);
         ask_all(bench, &vec![item; if self.afterwards { 2 } else { 1 }])
     }
 
@@ -172,12 +169,8 @@ fn in_order(
         (bench.progress)("asked again after what went before it");
         let from = failure.asked.len().saturating_sub(BEFORE + 1);
         let lists = failure.asked.iter().skip(from).filter_map(|command| listed(command));
-        let mut items: Vec<Item> = lists
-            .map(|moves| Item {
-                patience: Some(patience(&bench.limits, clock, &moves)),
-                ..Item::new(Purpose::Positions, "before", &moves, clock)
-            })
-            .collect();
+        let mut items: Vec<Item> =
+            lists.map(|moves| item(bench, Purpose::Positions, "before", &moves, clock)).collect();
         if let Some(last) = items.last_mut() {
             last.name.clone_from(&failure.name);
         }
@@ -194,6 +187,15 @@ fn in_order(
     Ok(asked)
 }
 
+/// A position to be asked again, with the time that a question on this clock has.
+fn item(bench: &Bench<'_>, purpose: Purpose, name: &str, moves: &Moves, clock: Go) -> Item {
+    Item {
+        patience: Some(patience(&bench.limits, clock, moves)),
+        ..Item::new(purpose, name, moves, clock)
+    }
+}
+
+/// True if something failed in a run that is asked again on another clock.
 fn fails(run: &Run) -> bool {
     failed(&run.asks).is_some()
 }
@@ -292,10 +294,7 @@ fn is_answered_on(
 ) -> Result<bool, SandboxError> {
     let question = &failed.search;
     let Some(moves) = listed(&question.command) else { return Ok(false) };
-    let item = Item {
-        patience: Some(patience(&bench.limits, clock, &moves)),
-        ..Item::new(Purpose::Again, &question.position, &moves, clock)
-    };
+    let item = item(bench, Purpose::Again, &question.position, &moves, clock);
     // Each begins as a new game, with `isready`.
     let items = if failed.afterwards { vec![item.clone(), item] } else { vec![item] };
     let asked = ask_all(bench, &items)?;

@@ -307,7 +307,6 @@ fn seen(finished: &Finished, control: TimeControl) -> PlayedGame {
         moves: plies(record),
         result: record.ending.result,
         end,
-        clocks: told.last().copied(),
         told,
         again: None,
         late: late(record, first, control, own),

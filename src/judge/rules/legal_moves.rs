@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::judge::support::earlier_move::EarlierMove;
 use crate::judge::support::runs::SearchInRun;
 use crate::judge::support::{came_again, excuse, one_answer, positions, runs, wording};
 use serde_json::{Value, json};
@@ -235,7 +236,7 @@ fn not_asked_again(evidence: &Evidence) -> Option<Finding> {
         .details(runs::crashes(run))
         .with("not_asked_again", json_of(&search))
         .with("commands", runs::commands_upto(run, search.index));
-    let finding = finding.help(match told_before(evidence, &search) {
+    let finding = finding.help(match earlier_move(evidence, &search) {
         Some(told) => told.help().to_owned(),
         None => format!(
             "see what it keeps from one question to the next: `gate4k check --report json=report.json {ENTRY}`, and then \
@@ -256,7 +257,7 @@ fn weak(evidence: &Evidence) -> Option<SearchInRun<'_>> {
 
 /// The advice where it fails on a clock that is too small to be the event's, and on no bigger one.
 fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> Finding {
-    let told = told_before(evidence, weak);
+    let told = earlier_move(evidence, weak);
     let went_well = runs::gate_runs(evidence).flat_map(runs::searches);
     let bound = went_well
         .filter(|s| s.ask.answer.is_good() && s.go.left > weak.go.left)
@@ -265,19 +266,18 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     // Where the increment is another one, too, it may be that which the entry does not stand.
     let increment = |go: &str| go.split_once(" winc ").map(|(_, rest)| rest.to_owned());
     let other = bound.map(|(_, go)| go).filter(|go| increment(go) != increment(&weak.go.go));
-    let fault = match (bound, weak.go.left) {
+    let fault = match (told, bound, weak.go.left) {
         // The clock has no part in it.
-        _ if told == Some(ToldBefore::Twice) => "it gives a move twice".to_owned(),
-        _ if told == Some(ToldBefore::OnOldBoard) => "it plays on an old board".to_owned(),
+        (Some(told), ..) => format!("it {}", told.fault()),
         // What lies between the two was not tried.
-        (Some((plays, _)), Some(fails)) => format!(
+        (None, Some((plays, _)), Some(fails)) => format!(
             "it fails on a clock of {} and plays on one of {}{}",
             wording::secs(fails),
             wording::secs(plays),
             other.map_or_else(String::new, |go| format!(" (`{go}`)"))
         ),
         // Smaller clocks in the same process went before it.
-        (None, Some(left)) if left >= LEAST_LEFT => {
+        (None, None, Some(left)) if left >= LEAST_LEFT => {
             "it is weak on clocks below the event's, and after them".to_owned()
         }
         _ => "it is weak on small clocks".to_owned(),
@@ -308,38 +308,14 @@ fn weak_below(evidence: &Evidence, weak: &SearchInRun<'_>, summary: String) -> F
     })
 }
 
-/// The reasons for which a move of before is told as an answer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ToldBefore {
-    /// More moves were heard than it was asked for: one that comes late is read as the answer to a later `go`.
-    Twice,
-    /// It did not set up the position: the move was legal in the one before, or it reads no list.
-    OnOldBoard,
-}
-
-impl ToldBefore {
-    fn help(self) -> &'static str {
-        match self {
-            ToldBefore::Twice => {
-                "print `bestmove` once for each `go`: it told an earlier move once more, and a runner takes that for the \
-                 answer to the next `go`, as here, which loses the game"
-            }
-            ToldBefore::OnOldBoard => {
-                "set the board back to the start position at each `position startpos`, also where no `moves` follow, and play the whole \
-                 list on it: it plays on an old board here, which loses the game"
-            }
-        }
-    }
-}
-
 /// The reason for which an answer is a move of before, if it is one.
-fn told_before(evidence: &Evidence, search: &SearchInRun<'_>) -> Option<ToldBefore> {
+fn earlier_move(evidence: &Evidence, search: &SearchInRun<'_>) -> Option<EarlierMove> {
     let says_again = says_again(search);
     if says_again && runs::tells_moves_twice(evidence) {
-        return Some(ToldBefore::Twice);
+        return Some(EarlierMove::Surplus);
     }
     let is_old = was_legal_before(search) || says_again && uci_position::fails(evidence);
-    is_old.then_some(ToldBefore::OnOldBoard)
+    is_old.then_some(EarlierMove::OldBoard)
 }
 
 /// True if its answer is one to an earlier search of the process, word for word.
@@ -417,7 +393,7 @@ fn broken(
     let in_long_game = matches!(first.run.purpose, Purpose::LongGame(_));
     finding.help(if let Some(help) = runs::writing_help(&first.ask.answer) {
         help
-    } else if let Some(told) = told_before(evidence, &first) {
+    } else if let Some(told) = earlier_move(evidence, &first) {
         told.help()
     } else if no_move {
         "have a move ready before anything else is looked at, such as the first legal one, and answer with it as long as \

@@ -6,6 +6,7 @@
 
 use super::{CausedByLoad, JudgedRule, Needed};
 use crate::judge::support::came_again::BY_CHANCE;
+use crate::judge::support::earlier_move::EarlierMove;
 use crate::judge::support::{excuse, runs, wording};
 use std::time::Duration;
 
@@ -100,7 +101,7 @@ fn accuse(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Finding 
     let again = format!(
         "`gate4k check --report json=report.json {ENTRY}`, and then `gate4k replay-question report.json match`"
     );
-    let told = told_before(evidence, game, fault).map(ToldBefore::help);
+    let told = earlier_move(evidence, game, fault).map(EarlierMove::help);
     let help = match fault {
         GameFault::Illegal { why, .. } => told.or(runs::help_to_write(why)).map_or_else(
             || {
@@ -150,40 +151,16 @@ fn accuse(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Finding 
         .help(help)
 }
 
-/// The reasons for which a move of before is told as an answer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ToldBefore {
-    /// More moves were heard than it was asked for: one that comes late is read as the answer to a later `go`.
-    Twice,
-    /// It was legal in the position before, and was told there.
-    OnOldBoard,
-}
-
-impl ToldBefore {
-    fn help(self) -> &'static str {
-        match self {
-            ToldBefore::Twice => {
-                "print `bestmove` once for each `go`: it told an earlier move once more, and the runner takes that for the \
-                 answer to the next `go`, which loses the game"
-            }
-            ToldBefore::OnOldBoard => {
-                "set up the board anew at each `position`, from the start position by the whole list: it plays on an old board here, since \
-                 it tells its last move once more, which loses the game"
-            }
-        }
-    }
-}
-
 /// The reason for which what it said is an earlier move of its own in the game, word for word, if it is one.
-fn told_before(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Option<ToldBefore> {
+fn earlier_move(evidence: &Evidence, game: &PlayedGame, fault: &GameFault) -> Option<EarlierMove> {
     let GameFault::Illegal { said, .. } = fault else { return None };
     let said = said.split_ascii_whitespace().next()?;
     let mut own = game.moves.iter().rev().skip(1).step_by(2);
     let at = own.position(|ply| ply.took.is_some() && said == ply.uci)?;
     if runs::tells_moves_twice(evidence) {
-        return Some(ToldBefore::Twice);
+        return Some(EarlierMove::Surplus);
     }
-    (at == 0).then_some(ToldBefore::OnOldBoard)
+    (at == 0).then_some(EarlierMove::OldBoard)
 }
 
 /// The options of its configuration, as they were sent once more after a fault.
@@ -275,12 +252,8 @@ fn sound(evidence: &Evidence, played: &PlayedGames) -> Finding {
     }
     if let Some((game, fault)) = weak.first() {
         let again = game.again.clone().unwrap_or_default();
-        let told = told_before(evidence, game, fault);
-        let what = match told {
-            Some(ToldBefore::Twice) => "gives a move twice",
-            Some(ToldBefore::OnOldBoard) => "plays on an old board",
-            None => "is weak on clocks below the event's",
-        };
+        let told = earlier_move(evidence, game, fault);
+        let what = told.map_or("is weak on clocks below the event's", EarlierMove::fault);
         return Finding::advice(RULE, format!("{summary}; it {what}: {}", words(evidence, game, fault)))
             .details(details)
             .details(again.tries.iter().map(|words| format!("asked again {words}")))
@@ -288,7 +261,7 @@ fn sound(evidence: &Evidence, played: &PlayedGames) -> Finding {
             .help(told.map_or(
                 "have a move ready before the clock is looked at, such as the first legal one: an engine that is short \
                  of time loses the game otherwise, though that is no reason to reject",
-                ToldBefore::help,
+                EarlierMove::help,
             ));
     }
     let late: Vec<&LateMove> = played.games.iter().flat_map(|game| &game.late).collect();

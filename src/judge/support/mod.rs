@@ -3,6 +3,7 @@
 pub mod allowed;
 pub(crate) mod came_again;
 pub(crate) mod complaints;
+pub(crate) mod earlier_move;
 pub(crate) mod excuse;
 pub(crate) mod host_lacks;
 pub(crate) mod older_tools;

@@ -204,8 +204,8 @@ fn of_python(run: &Run) -> Option<Wanted<'_>> {
     })
 }
 
-/// The meaning that a mistake in a line has in a later Python, and the 3.x since which it has it: from the line as it is shown, the line with the carets below it,
-/// and the words.
+/// The meaning that a mistake in a line has in a later Python, and the 3.x since which it has it: from the line as it is shown, the
+/// line with the carets below it, and the words.
 fn later_syntax(code: &str, carets: &str, words: &str) -> Option<(&'static str, u32)> {
     let at = carets.find('^').filter(|at| carets[..*at].trim().is_empty())?;
     let before: Vec<char> = code.chars().take(at).collect();

@@ -177,7 +177,6 @@ pub(crate) fn game(number: usize, rival: Rival) -> PlayedGame {
         moves: vec![PlayedPly { uci: "e2e4".into(), took: None, score: None }; 40],
         result: GameResult::Win(shakmaty::Color::White),
         end: GameEnd::Whole("White mates".into()),
-        clocks: None,
         told: Vec::new(),
         again: None,
         late: Vec::new(),

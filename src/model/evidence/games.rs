@@ -188,9 +188,6 @@ pub struct PlayedGame {
     /// The `position` command at the game's end.
     #[serde(skip)]
     pub command: String,
-    /// The times on both clocks at its end; none where they were not kept.
-    #[serde(skip)]
-    pub clocks: Option<ByColor<Duration>>,
     /// The times on both clocks as each `go` told them, from the opening's end on; none where they were not kept.
     #[serde(skip)]
     pub told: Vec<ByColor<Duration>>,
@@ -212,6 +209,11 @@ pub struct PlayedGame {
 }
 
 impl PlayedGame {
+    /// The times on both clocks at its end; none where they were not kept.
+    pub(crate) fn clocks_at_end(&self) -> Option<ByColor<Duration>> {
+        self.told.last().copied()
+    }
+
     /// Plies on the board, the opening's among them.
     pub(crate) fn plies(&self) -> Ply {
         Ply(u32::try_from(self.moves.len()).unwrap_or(u32::MAX))

@@ -99,7 +99,7 @@ impl Case {
             },
             _ => last.position().turn(),
         };
-        let left = game.clocks.map(|clocks| *clocks.get(side));
+        let left = game.clocks_at_end().map(|clocks| *clocks.get(side));
         let seen_on_the_events = played.control == super::LEAST.to_string()
             && left.is_some_and(|left| left >= LEAST_LEFT);
         let is_fast = played.control == super::FAST.to_string();
@@ -123,7 +123,7 @@ impl Case {
         }
         let broke_off = matches!(fault, GameFault::Gone | GameFault::Silent { .. });
         let did_not_start = matches!(fault, GameFault::NoStart(_));
-        let clocks = game.clocks;
+        let clocks = game.clocks_at_end();
         Some(Case {
             before,
             last,
