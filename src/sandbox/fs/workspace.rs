@@ -81,7 +81,7 @@ impl Workspace {
                         inside: dir.to_owned(),
                         shown: dir.to_owned(),
                         bound: bound.clone(),
-                        entry: Some(entry.clone()),
+                        entry: entry.in_folder(dir),
                     })
                     .collect()
             }
@@ -101,7 +101,7 @@ pub(in crate::sandbox) struct WatchedDirectory {
     pub(in crate::sandbox) shown: PathBuf,
     /// Directories of the host that are bound there, as the entry names them: they and those above them are not the entry's.
     pub(in crate::sandbox) bound: Vec<PathBuf>,
-    /// The entry's own file, which may lie there as it was handed in.
+    /// The entry's own file, where it lies there: as it was handed in, it is nothing that was left.
     pub(in crate::sandbox) entry: Option<StagedEntry>,
 }
 
@@ -117,6 +117,11 @@ impl StagedEntry {
     /// The directory that it lies in, alone.
     pub(in crate::sandbox) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// The entry, if it lies in this directory.
+    fn in_folder(&self, directory: &Path) -> Option<StagedEntry> {
+        (directory == self.folder()).then(|| self.clone())
     }
 }
 
@@ -206,11 +211,11 @@ impl Dirs {
         let watched = places
             .chain([(entry.folder().to_owned(), PathBuf::from("${0%/*}"))])
             .map(|(real, shown)| WatchedDirectory {
+                entry: entry.in_folder(&real),
                 inside: real.clone(),
                 real,
                 shown,
                 bound: Vec::new(),
-                entry: Some(entry.clone()),
             })
             .collect();
         Workspace::OnHost(self, watched)

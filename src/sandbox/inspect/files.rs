@@ -24,8 +24,8 @@ use crate::sandbox::inspect::process::{self, Mapping};
 /// The mark by which the entry's own files are told from the host's.
 #[derive(Debug)]
 pub(in crate::sandbox) enum OwnPlace {
-    /// The files lie on this device, which is the entry's alone; the entry itself in this directory.
-    Device(u64, PathBuf),
+    /// The files lie on this device, which is the entry's alone; the entry itself lies in `folder`.
+    Device { device: u64, folder: PathBuf },
     /// The files lie below this directory.
     Below(PathBuf),
 }
@@ -101,7 +101,7 @@ impl EntryFiles {
     /// # Errors
     /// When the descriptor of the root cannot be copied or looked at.
     pub(in crate::sandbox) fn inside(root: &File, folder: &Path) -> io::Result<EntryFiles> {
-        let own = OwnPlace::Device(root.metadata()?.dev(), folder.to_owned());
+        let own = OwnPlace::Device { device: root.metadata()?.dev(), folder: folder.to_owned() };
         Ok(EntryFiles { root: root.try_clone()?, own })
     }
 
@@ -118,7 +118,7 @@ impl EntryFiles {
     /// True if a path leads to where the entry's own files are, as far as the path itself tells.
     pub(in crate::sandbox) fn may_hold(&self, path: &Path) -> bool {
         match &self.own {
-            OwnPlace::Device(_, folder) => {
+            OwnPlace::Device { folder, .. } => {
                 path.starts_with(folder)
                     || writable::places().iter().any(|dir| path.starts_with(dir))
             }
@@ -129,7 +129,7 @@ impl EntryFiles {
     /// True if a file is the entry's own.
     pub(in crate::sandbox) fn holds(&self, found: &FoundFile) -> bool {
         match &self.own {
-            OwnPlace::Device(device, _) => found.metadata.dev() == *device,
+            OwnPlace::Device { device, .. } => found.metadata.dev() == *device,
             OwnPlace::Below(top) => found.path.starts_with(top),
         }
     }
@@ -147,7 +147,7 @@ impl EntryFiles {
         path.starts_with(b"/memfd:")
             || shared.contains(&path)
             || match &self.own {
-                OwnPlace::Device(own, _) => mapping.device == *own,
+                OwnPlace::Device { device, .. } => mapping.device == *device,
                 OwnPlace::Below(top) => path.starts_with(top.as_os_str().as_bytes()),
             }
     }

@@ -126,15 +126,17 @@ pub(in crate::sandbox) fn scan(
 /// True for the entry's own file, as it was handed in.
 fn is_unchanged(entry: &StagedEntry, inside: &Path, path: &Path) -> bool {
     let length = entry.bytes.len() as u64 + 1;
-    inside == entry.path && begin(path, length).is_some_and(|found| found[..] == entry.bytes[..])
+    inside == entry.path
+        && first_bytes(path, length).is_some_and(|found| found[..] == entry.bytes[..])
 }
 
-/// The first bytes of a regular file.
+/// The bytes of a regular file by which caches are known.
 fn head(path: &Path) -> Option<Vec<u8>> {
-    begin(path, 64)
+    first_bytes(path, 64)
 }
 
-fn begin(path: &Path, length: u64) -> Option<Vec<u8>> {
+/// The first bytes of a regular file, at most `length`.
+fn first_bytes(path: &Path, length: u64) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;

@@ -26,7 +26,7 @@ pub(super) struct Tracee {
     pub(super) pending: Option<PendingCall>,
 }
 
-/// A child's share in the thread that made it.
+/// The state that a new thread or process takes over from the thread that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Inherited {
     pub(super) program: Option<usize>,
