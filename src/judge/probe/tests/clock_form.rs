@@ -35,21 +35,31 @@ fn with_a_clock(knows: fn(&PuppetView<'_>) -> bool) -> (Vec<Run>, Capabilities) 
     probe(&puppets, &short_answers())
 }
 
+/// Asserts that an entry that knows a clock there is asked by a clock alone.
+fn assert_judged_by_the_clock(knows: fn(&PuppetView<'_>) -> bool) {
+    let (runs, shown) = with_a_clock(knows);
+    assert_eq!((shown.go_clock, shown.go_bare), (Some(true), Some(true)));
+    assert_eq!(runs[0].purpose, Purpose::Main);
+    assert!(of(&runs, Purpose::OtherGo).is_empty());
+    let positions = of(&runs, Purpose::Positions);
+    let asked = searches(&positions);
+    assert!(asked.iter().all(|ask| ask.search().unwrap().go != "go"));
+}
+
 #[test]
-fn one_that_answers_a_clock_anywhere_is_judged_by_it() {
-    let is_judged_by_the_clock = |knows: fn(&PuppetView<'_>) -> bool| {
-        let (runs, shown) = with_a_clock(knows);
-        assert_eq!((shown.go_clock, shown.go_bare), (Some(true), Some(true)));
-        assert_eq!(runs[0].purpose, Purpose::Main);
-        assert!(of(&runs, Purpose::OtherGo).is_empty());
-        let positions = of(&runs, Purpose::Positions);
-        let asked = searches(&positions);
-        assert!(asked.iter().all(|ask| ask.search().unwrap().go != "go"));
-    };
-    is_judged_by_the_clock(|scene| scene.moves.plies().0 > 0);
-    is_judged_by_the_clock(|scene| scene.moves.command().contains("e2e4 e7e5 g1f3 b8c6 f1b5"));
+fn one_that_answers_a_clock_after_a_move_is_judged_by_it() {
+    assert_judged_by_the_clock(|scene| scene.moves.plies().0 > 0);
+}
+
+#[test]
+fn one_that_answers_a_clock_in_one_opening_is_judged_by_it() {
+    assert_judged_by_the_clock(|scene| scene.moves.command().contains("e2e4 e7e5 g1f3 b8c6 f1b5"));
+}
+
+#[test]
+fn one_that_answers_the_events_clock_is_judged_by_it() {
     // As an entry would that takes each smaller clock for a check.
-    is_judged_by_the_clock(|scene| scene.moves.plies().0 == 6 && scene.go.contains("1783519"));
+    assert_judged_by_the_clock(|scene| scene.moves.plies().0 == 6 && scene.go.contains("1783519"));
 }
 
 #[test]
