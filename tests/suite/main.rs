@@ -53,6 +53,7 @@ mod run;
 mod run_streams;
 mod sandbox;
 mod sandbox_descriptors;
+mod sandbox_files;
 mod seasons;
 mod slurm;
 mod stalled;
@@ -72,7 +73,7 @@ use trials::Test;
 
 /// Every test, those that take longest first, so that none of them is waited for alone at the end.
 fn all() -> impl Iterator<Item = Test> {
-    let modules: [fn() -> Vec<Test>; 47] = [
+    let modules: [fn() -> Vec<Test>; 48] = [
         handbook::tests,
         upgraded::tests,
         check_shards::tests,
@@ -93,6 +94,7 @@ fn all() -> impl Iterator<Item = Test> {
         run_streams::tests,
         sandbox::tests,
         sandbox_descriptors::tests,
+        sandbox_files::tests,
         replay_question::tests,
         replayed::tests,
         debian_engines::tests,
