@@ -27,7 +27,9 @@ listed_enum! {
         OpenAt,
         /// `openat2(dirfd, path, how)`.
         OpenAt2,
-        /// `creat`, `mkdir`, `mknod`: the path comes first.
+        /// `creat(path)`, which opens what it makes.
+        Creat,
+        /// `mkdir`, `mknod`: the path comes first.
         Create,
         /// `mkdirat`, `mknodat`: directory, path.
         CreateAt,

@@ -280,6 +280,27 @@ impl EntryFiles {
         }
     }
 
+    /// True for a script that the program of an inode may have been started to read. Of a script of the host, which counts as a command of its
+    /// own name, that is the program which its first line names: the path may have led to any other file when the kernel looked.
+    pub(in crate::sandbox) fn is_read_by(
+        &self,
+        tid: i32,
+        script: &FoundFile,
+        reader: (u64, u64),
+    ) -> bool {
+        /// The bytes in which the kernel looks for the reader (BINPRM_BUF_SIZE).
+        const FIRST_LINE: u64 = 256;
+        let Some(head) = script.head(FIRST_LINE) else { return false };
+        let Some(line) = head.strip_prefix(b"#!") else { return false };
+        if self.made(script) {
+            return true;
+        }
+        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
+        let named = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let named = self.find(tid, Path::new(OsStr::from_bytes(named)));
+        named.is_some_and(|named| named.inode() == reader)
+    }
+
     /// Looks up a descriptor of a thread.
     ///
     /// # Errors
@@ -287,6 +308,16 @@ impl EntryFiles {
     pub(in crate::sandbox) fn find_descriptor(&self, tid: i32, fd: i32) -> io::Result<FoundFile> {
         of_thread(tid, &format!("fd/{fd}"))
     }
+}
+
+/// True for a descriptor of a thread by which its file can be written (proc_pid_fd(5): the link's permissions are the descriptor's).
+///
+/// # Errors
+/// As the kernel says it.
+pub(in crate::sandbox) fn may_be_written(tid: i32, fd: i32) -> io::Result<bool> {
+    const WRITES: u32 = 0o200;
+    let link = std::fs::symlink_metadata(format!("/proc/{tid}/fd/{fd}"))?;
+    Ok(link.mode() & WRITES != 0)
 }
 
 /// The number of the directory that /proc is.
@@ -390,6 +421,44 @@ mod tests {
             assert!(files.holds(&found));
         }
         assert!(files.find(1, Path::new("/magic")).is_none());
+    }
+
+    #[test]
+    fn a_script_of_the_host_is_read_by_the_program_that_it_names_alone() {
+        let own = tempfile::tempdir().unwrap();
+        let files = EntryFiles {
+            root: File::open("/").unwrap(),
+            own: OwnPlace::Below(own.path().canonicalize().unwrap()),
+        };
+        let hosts = tempfile::tempdir().unwrap();
+        let find = |path: &Path| files.find(1, path).unwrap();
+        let (shell, other) = (find(Path::new("/bin/sh")), find(Path::new("/bin/true")));
+        let is_read_by = |folder: &Path, text: &str, reader: &FoundFile| {
+            let script = folder.join("script");
+            std::fs::write(&script, text).unwrap();
+            files.is_read_by(1, &find(&script), reader.inode())
+        };
+        for line in ["#!/bin/sh\n", "#! \t/bin/sh -e\nexit\n", "#!/bin/sh"] {
+            assert!(is_read_by(hosts.path(), line, &shell), "{line}");
+            assert!(!is_read_by(hosts.path(), line, &other), "{line}");
+            // Of the entry's own, whatever reads it is looked at.
+            assert!(is_read_by(own.path(), line, &other), "{line}");
+        }
+        assert!(!is_read_by(hosts.path(), "/bin/sh\n", &shell));
+        assert!(!is_read_by(hosts.path(), "#!\n/bin/sh\n", &shell));
+    }
+
+    #[test]
+    fn a_descriptor_tells_whether_its_file_may_be_written() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let may_be_written = |options: &OpenOptions| {
+            let opened = options.open(file.path()).unwrap();
+            super::may_be_written(std::process::id() as i32, opened.as_raw_fd()).unwrap()
+        };
+        assert!(!may_be_written(OpenOptions::new().read(true)));
+        assert!(may_be_written(OpenOptions::new().write(true)));
+        assert!(may_be_written(OpenOptions::new().read(true).write(true)));
+        assert!(super::may_be_written(std::process::id() as i32, -1).is_err());
     }
 
     #[test]

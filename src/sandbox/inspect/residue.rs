@@ -118,9 +118,24 @@ pub(in crate::sandbox) fn scan(
         }
         if let Some(here) = left.get_mut(first..) {
             here.sort_by(|a, b| a.path.cmp(&b.path));
+            count_empty_directories(here);
         }
     }
     LeftFiles { files: left, complete }
+}
+
+/// Makes directories count that lead to no cache: their names, and how they lie in each other, could say anything.
+fn count_empty_directories(files: &mut [LeftFile]) {
+    let caches = files.iter().filter(|file| file.exempt.is_some() && file.kind != "directory");
+    let caches: Vec<String> = caches.map(|file| file.path.clone()).collect();
+    for directory in files.iter_mut().filter(|file| file.kind == "directory") {
+        let leads_to = |cache: &String| {
+            cache.strip_prefix(&directory.path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        if !caches.iter().any(leads_to) {
+            directory.exempt = None;
+        }
+    }
 }
 
 /// True for the entry's own file, as it was handed in.
@@ -192,8 +207,8 @@ mod tests {
     #[test]
     fn only_files_and_directories_are_ever_a_cache() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("file"), b"12345").unwrap();
-        std::fs::create_dir(dir.path().join("directory")).unwrap();
+        std::fs::create_dir_all(dir.path().join("directory/empty")).unwrap();
+        std::fs::write(dir.path().join("directory/file"), b"12345").unwrap();
         std::os::unix::fs::symlink("e2e4", dir.path().join("symlink")).unwrap();
         let watched = [WatchedDirectory {
             real: dir.path().to_owned(),
@@ -205,8 +220,13 @@ mod tests {
         let left = scan(&watched, LONGEST, |_| None, |one| Some(format!("{:?}", one.head))).files;
         let seen: Vec<_> = left.iter().map(|f| (f.kind.as_str(), f.exempt.as_deref())).collect();
         let head = format!("{:?}", Some(b"12345"));
-        let expected =
-            [("directory", Some("None")), ("file", Some(head.as_str())), ("symlink", None)];
+        // Nor is a directory one that leads to none.
+        let expected = [
+            ("directory", Some("None")),
+            ("directory", None),
+            ("file", Some(head.as_str())),
+            ("symlink", None),
+        ];
         assert_eq!(seen, expected);
     }
 

@@ -165,6 +165,9 @@ pub(in crate::sandbox) fn file(pid: i32, stop: StoppedCall, call: &Call) -> Opti
             Some(flags) => (Some(a[0]), a[1], Some(flags)),
             None => return Some(PendingCall::Unreadable),
         },
+        StoppedCall::Creat => {
+            (None, a[0], Some((libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u64))
+        }
         StoppedCall::Create => (None, a[0], None),
         StoppedCall::CreateAt => (Some(a[0]), a[1], None),
         StoppedCall::CreateSecond => (None, a[1], None),

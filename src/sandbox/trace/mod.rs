@@ -8,6 +8,7 @@ pub(in crate::sandbox) mod events;
 pub(in crate::sandbox) mod exit_channel;
 mod failed_starts;
 pub(in crate::sandbox) mod meta;
+mod opens;
 mod own_rules;
 pub(in crate::sandbox) mod programs;
 pub(in crate::sandbox) mod record;

@@ -213,8 +213,9 @@ impl Tracer<'_> {
         // The path may lead elsewhere by now. The kernel tells what runs; the path is asked for one thing only: the
         // script that an interpreter was started for.
         let script = self.files.find(pid, asked).filter(|found| {
-            inode.is_some_and(|inode| found.inode() != inode)
-                && found.head(2).as_deref() == Some(b"#!")
+            inode.is_some_and(|inode| {
+                found.inode() != inode && self.files.is_read_by(pid, found, inode)
+            })
         });
         let is_own = |found: &FoundFile| self.files.made(found);
         // Of a program that cannot be looked at, and is ended for that, the path alone tells whose it is.

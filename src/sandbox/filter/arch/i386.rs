@@ -18,7 +18,7 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
         (5, StoppedCall::Open),
         (295, StoppedCall::OpenAt),
         (437, StoppedCall::OpenAt2),
-        (8, StoppedCall::Create),
+        (8, StoppedCall::Creat),
         (39, StoppedCall::Create),
         (14, StoppedCall::Create),
         (296, StoppedCall::CreateAt),

@@ -16,7 +16,7 @@ pub(in crate::sandbox) const TABLES_IN_WORDS: &str = "x86-64 and i386";
 
 pub(in crate::sandbox) const OLD_PATHS: &[(u32, StoppedCall)] = &[
     (libc::SYS_open as u32, StoppedCall::Open),
-    (libc::SYS_creat as u32, StoppedCall::Create),
+    (libc::SYS_creat as u32, StoppedCall::Creat),
     (libc::SYS_mkdir as u32, StoppedCall::Create),
     (libc::SYS_mknod as u32, StoppedCall::Create),
     (libc::SYS_rename as u32, StoppedCall::CreateSecond),
