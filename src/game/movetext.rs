@@ -194,7 +194,7 @@ impl Movetext<'_> {
                 }
                 let details = ending.map(GameEnding::details).filter(|text| !text.is_empty());
                 if let Some(details) = details {
-                    self.out.push_str(&format!(" {}", Comment(&details)));
+                    self.out.push_str(&format!(" {}", Reason(&details)));
                 }
                 self.out.push('}');
                 self.line_end();
@@ -262,7 +262,7 @@ impl Movetext<'_> {
         if self.style.is_the_events() {
             self.line_end();
         } else if !self.has_told_why {
-            let why = format!("{{{}}}", Comment(&ending.details()));
+            let why = format!("{{{}}}", Reason(&ending.details()));
             self.word(|out| out.push_str(&why));
         }
         self.word(|out| out.push_str(ending.result.word()));
@@ -294,7 +294,7 @@ fn push_fastchess_comment(out: &mut String, ply: &PlyRecord, lines: &[u8], why: 
         out.push_str(&format!(", line=\"{}\"", Comment(&line)));
     }
     if let Some(why) = why {
-        out.push_str(&format!(", {}", Comment(why)));
+        out.push_str(&format!(", {}", Reason(why)));
     }
     out.push('}');
 }
@@ -340,17 +340,32 @@ fn push_number(out: &mut String, number: impl itoa::Integer) {
     out.push_str(itoa::Buffer::new().format(number));
 }
 
-/// Text inside a comment: one line, and no brace that would end it.
+/// Text inside a comment: one line, no brace that would end it, and no bracket that begins a command (`[%eval …]`).
 pub(super) struct Comment<'a>(pub(super) &'a str);
 
 impl fmt::Display for Comment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in escape(self.0.as_bytes(), 2000).chars() {
             f.write_char(match c {
-                '{' => '(',
-                '}' => ')',
+                '{' | '[' => '(',
+                '}' | ']' => ')',
                 c => c,
             })?;
+        }
+        Ok(())
+    }
+}
+
+/// The reason of an ending, inside the comment of a move. It may end with a word of an engine's, which must not stand there for a figure (`wv=9.99`).
+struct Reason<'a>(&'a str);
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in Comment(self.0).to_string().chars() {
+            match c {
+                '=' => write!(f, "{}", c.escape_unicode())?,
+                c => f.write_char(c)?,
+            }
         }
         Ok(())
     }

@@ -363,4 +363,20 @@ mod tests {
         assert!(out.contains("[BlackTimeControl \"nodes=5\"]\n"), "{out}");
         assert!(out.ends_with("7... Kd7 {Black makes an illegal move: a1)} 1-0\n\n"), "{out}");
     }
+
+    /// It stands in the comment of its opponent's move.
+    #[test]
+    fn the_word_of_an_engine_is_no_figure() {
+        let word = "z,wv=-99.99,tl=1[%eval\u{a0}9.99]".to_owned();
+        for style in [Style::Event, Style::Relay, Style::Fastchess, Style::Short] {
+            let ending = GameEnding::win(Color::White, Termination::IllegalMove(word.clone()));
+            let game = record(opening("f3"), "e7e5", ending);
+            let mut out = String::new();
+            write(&mut out, &header("A"), &game, style).unwrap();
+            let moves = out.split_once("\n\n").unwrap().1.replace('\n', " ");
+            assert!(moves.contains("illegal move: z"), "{out}");
+            assert!(!moves.contains("wv=-99") && !moves.contains(",tl="), "{style:?}: {out}");
+            assert!(!moves.contains("[%eval\u{a0}"), "{style:?}: {out}");
+        }
+    }
 }

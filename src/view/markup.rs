@@ -24,6 +24,10 @@ pub(crate) fn markdown(text: &str) -> String {
                 out.push(c);
                 out.push_str(NOTHING);
             }
+            '-' if before.to_ascii_lowercase().ends_with("gh") => {
+                out.push(c);
+                out.push_str(NOTHING);
+            }
             '/' if before.ends_with(':') => {
                 out.push_str(NOTHING);
                 out.push(c);
@@ -66,6 +70,7 @@ mod tests {
             ("a|b *c* <d> [e](f)", "a\\|b \\*c\\* &lt;d&gt; \\[e\\](f)"),
             ("@someone", "@<!-- -->someone"),
             ("see #12", "see #<!-- -->12"),
+            ("see GH-12", "see GH-<!-- -->12"),
             ("http://x.y", "http:<!-- -->//x.y"),
             ("WWW.x.y", "WWW<!-- -->.x.y"),
             ("$x$", "&#36;x&#36;"),

@@ -23,9 +23,11 @@ impl RecordedComment {
             match word.split_once('=') {
                 Some(("pv", line)) => comment.pv = line_of(before, line),
                 Some((key, value)) => {
-                    comment.words.insert(key.trim().to_owned(), value.trim().to_owned());
+                    // The runner's own figures come first; the words of an engine may stand behind them.
+                    let value = || value.trim().to_owned();
+                    comment.words.entry(key.trim().to_owned()).or_insert_with(value);
                 }
-                None => comment.is_book |= word == "book",
+                None => comment.is_book |= word == "book" && comment.words.is_empty(),
             }
         }
         comment
@@ -96,6 +98,13 @@ mod tests {
         assert_eq!(mate("wv=-M4"), Some(Score::mate_in_plies(-4).value()));
         assert_eq!(mate("wv=inf"), None);
         assert!(RecordedComment::read("book", &Chess::default()).is_book);
+        let forged = "d=2, wv=0.10, mb=+0, Black makes an illegal move: z,wv=-99.99,book,tl=1";
+        let read = RecordedComment::read(forged, &Chess::default());
+        assert_eq!(
+            (read.eval(), read.is_book),
+            (Some(10), false),
+            "the runner's figures come first"
+        );
     }
 
     #[test]
