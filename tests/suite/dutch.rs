@@ -53,7 +53,7 @@ for line in sys.stdin:
 "#;
 
 /// The tournaments of a run, if the environment names no other number.
-const TOURNAMENTS: u32 = 100;
+const TOURNAMENTS: u32 = 50;
 
 /// One round in so many, and five besides, may have no pairing by the rules. Of the 1,797 rounds of 300 tournaments 14 had
 /// none, and of the 58 rounds of a few 4.
