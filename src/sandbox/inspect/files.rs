@@ -91,6 +91,38 @@ impl FoundFile {
     }
 }
 
+/// The first line of a script, as the kernel reads it.
+struct FirstLine {
+    reader: Vec<u8>,
+    /// All that stands behind it is one word.
+    word: Vec<u8>,
+}
+
+impl FirstLine {
+    /// None of a file that is no script.
+    fn of(file: &FoundFile) -> Option<FirstLine> {
+        /// The bytes in which the kernel looks for it (BINPRM_BUF_SIZE).
+        const LENGTH: u64 = 256;
+        let head = file.head(LENGTH)?;
+        let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let line = line.split(|byte| *byte == 0).next()?.trim_ascii();
+        let end = line.iter().position(is_blank).unwrap_or(line.len());
+        let (reader, word) = line.split_at(end);
+        Some(FirstLine { reader: reader.to_vec(), word: word.trim_ascii().to_vec() })
+    }
+
+    fn reader(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.reader))
+    }
+
+    /// True if the words of a program begin with it.
+    fn begins(&self, words: &[Vec<u8>]) -> bool {
+        words.first() == Some(&self.reader)
+            && (self.word.is_empty() || words.get(1) == Some(&self.word))
+    }
+}
+
 fn by_descriptor(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
@@ -280,25 +312,28 @@ impl EntryFiles {
         }
     }
 
-    /// True for a script that the program of an inode may have been started to read. Of a script of the host, which counts as a command of its
-    /// own name, that is the program which its first line names: the path may have led to any other file when the kernel looked.
+    /// True for a script that a program was started to read: the kernel has put the reader that the first line names, and the one word behind it,
+    /// before the script's own words. Its path alone proves nothing, since it may have led to any other file when the kernel looked.
+    ///
+    /// Of a script of the host, which counts as a command of its own name, that reader must be the program of the inode, too.
     pub(in crate::sandbox) fn is_read_by(
         &self,
         tid: i32,
         script: &FoundFile,
         reader: (u64, u64),
+        words: &[Vec<u8>],
     ) -> bool {
-        /// The bytes in which the kernel looks for the reader (BINPRM_BUF_SIZE).
-        const FIRST_LINE: u64 = 256;
-        let Some(head) = script.head(FIRST_LINE) else { return false };
-        let Some(line) = head.strip_prefix(b"#!") else { return false };
-        if self.made(script) {
-            return true;
+        /// Scripts that read each other, as the kernel allows them.
+        const NESTED: usize = 5;
+        let Some(mut line) = FirstLine::of(script) else { return false };
+        let mut named = self.find(tid, line.reader());
+        for _ in 0..NESTED {
+            let Some(next) = named.as_ref().and_then(FirstLine::of) else { break };
+            named = self.find(tid, next.reader());
+            line = next;
         }
-        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
-        let named = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-        let named = self.find(tid, Path::new(OsStr::from_bytes(named)));
-        named.is_some_and(|named| named.inode() == reader)
+        line.begins(words)
+            && (self.made(script) || named.is_some_and(|named| named.inode() == reader))
     }
 
     /// Looks up a descriptor of a thread.
@@ -424,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_of_the_host_is_read_by_the_program_that_it_names_alone() {
+    fn a_script_is_one_where_the_program_that_it_names_was_started_by_the_kernel() {
         let own = tempfile::tempdir().unwrap();
         let files = EntryFiles {
             root: File::open("/").unwrap(),
@@ -433,19 +468,36 @@ mod tests {
         let hosts = tempfile::tempdir().unwrap();
         let find = |path: &Path| files.find(1, path).unwrap();
         let (shell, other) = (find(Path::new("/bin/sh")), find(Path::new("/bin/true")));
-        let is_read_by = |folder: &Path, text: &str, reader: &FoundFile| {
+        let is_read_by = |folder: &Path, text: &str, reader: &FoundFile, words: &[&str]| {
             let script = folder.join("script");
             std::fs::write(&script, text).unwrap();
-            files.is_read_by(1, &find(&script), reader.inode())
+            let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+            files.is_read_by(1, &find(&script), reader.inode(), &words)
         };
-        for line in ["#!/bin/sh\n", "#! \t/bin/sh -e\nexit\n", "#!/bin/sh"] {
-            assert!(is_read_by(hosts.path(), line, &shell), "{line}");
-            assert!(!is_read_by(hosts.path(), line, &other), "{line}");
+        let (sh, sh_e) = (["/bin/sh", "script"], ["/bin/sh", "-e  -u", "script"]);
+        for (line, words) in [
+            ("#!/bin/sh\n", &sh[..]),
+            ("#! \t/bin/sh \t-e  -u \nexit\n", &sh_e),
+            ("#!/bin/sh", &sh),
+        ] {
+            assert!(is_read_by(hosts.path(), line, &shell, words), "{line}");
+            assert!(!is_read_by(hosts.path(), line, &other, words), "{line}");
             // Of the entry's own, whatever reads it is looked at.
-            assert!(is_read_by(own.path(), line, &other), "{line}");
+            assert!(is_read_by(own.path(), line, &other, words), "{line}");
+            // An applet of a program of many, or a make of a compiler's, whose path led to the script a moment later.
+            for started in [&["touch", "script"][..], &["/bin/make", "-f", "x"], &[]] {
+                assert!(!is_read_by(hosts.path(), line, &shell, started), "{line}");
+                assert!(!is_read_by(own.path(), line, &shell, started), "{line}");
+            }
         }
-        assert!(!is_read_by(hosts.path(), "/bin/sh\n", &shell));
-        assert!(!is_read_by(hosts.path(), "#!\n/bin/sh\n", &shell));
+        assert!(!is_read_by(hosts.path(), "/bin/sh\n", &shell, &sh));
+        assert!(!is_read_by(hosts.path(), "#!\n/bin/sh\n", &shell, &sh));
+        // A script that a script reads.
+        let reader = own.path().join("reader");
+        std::fs::write(&reader, "#!/bin/sh\n").unwrap();
+        let nested = format!("#!{}\n", reader.display());
+        assert!(is_read_by(own.path(), &nested, &shell, &sh));
+        assert!(!is_read_by(own.path(), &nested, &shell, &["/bin/make", "-f", "x"]));
     }
 
     #[test]

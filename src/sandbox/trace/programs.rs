@@ -129,10 +129,10 @@ impl Tracer<'_> {
         {
             before.ended = Some(now);
         }
-        let program = self.look_at_running(pid, &asked);
         // The words that the program got may be others than those that were there when it was asked for. No more of them are looked
         // at than the first two, which tell one program of a file of many from another; a word that is cut is no program's name.
         let words = process::command_line(pid);
+        let program = self.look_at_running(pid, &asked, &words);
         let path = program.running.as_ref().map(|running| running.path.as_path());
         let is_asked_of_make =
             !program.own && !program.script && own_rules::are_of_a_compiler(path, &words);
@@ -151,7 +151,7 @@ impl Tracer<'_> {
         // A make that starts anything else follows rules of the entry's own.
         if let Some(above) = by.and_then(|index| self.raw.execs.get_mut(index))
             && !is_asked_of_make
-            && !above.seen.own
+            && (!above.seen.own || (above.seen.script && !above.seen.own_reader))
             && own_rules::is_make(above.seen.real.as_deref())
         {
             above.own_code = true;
@@ -203,8 +203,8 @@ impl Tracer<'_> {
         self.raw.execs.push(RawExec { file, product, ..ran(seen) });
     }
 
-    /// Looks at the program that a process runs since its exec of the path `asked`.
-    fn look_at_running(&mut self, pid: i32, asked: &Path) -> RunningProgram {
+    /// Looks at the program that a process runs, with these words, since its exec of the path `asked`.
+    fn look_at_running(&mut self, pid: i32, asked: &Path, words: &[Vec<u8>]) -> RunningProgram {
         let running = files::running(pid);
         let unreadable =
             running.as_ref().is_err_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied);
@@ -214,7 +214,7 @@ impl Tracer<'_> {
         // script that an interpreter was started for.
         let script = self.files.find(pid, asked).filter(|found| {
             inode.is_some_and(|inode| {
-                found.inode() != inode && self.files.is_read_by(pid, found, inode)
+                found.inode() != inode && self.files.is_read_by(pid, found, inode, words)
             })
         });
         let is_own = |found: &FoundFile| self.files.made(found);
