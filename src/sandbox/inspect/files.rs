@@ -91,6 +91,18 @@ impl FoundFile {
     }
 }
 
+/// True for a blank of a first line, as the kernel reads it: a carriage return is part of a word.
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn without_blanks(text: &[u8]) -> &[u8] {
+    let is_word = |byte: &u8| !is_blank(byte);
+    let begin = text.iter().position(is_word).unwrap_or(text.len());
+    let end = text.iter().rposition(is_word).map_or(begin, |at| at + 1);
+    text.get(begin..end).unwrap_or_default()
+}
+
 /// The first line of a script, as the kernel reads it.
 struct FirstLine {
     reader: Vec<u8>,
@@ -105,11 +117,10 @@ impl FirstLine {
         const LENGTH: u64 = 256;
         let head = file.head(LENGTH)?;
         let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-        let line = line.split(|byte| *byte == 0).next()?.trim_ascii();
+        let line = without_blanks(line.split(|byte| *byte == 0).next()?);
         let end = line.iter().position(is_blank).unwrap_or(line.len());
         let (reader, word) = line.split_at(end);
-        Some(FirstLine { reader: reader.to_vec(), word: word.trim_ascii().to_vec() })
+        Some(FirstLine { reader: reader.to_vec(), word: without_blanks(word).to_vec() })
     }
 
     fn reader(&self) -> &Path {
@@ -479,6 +490,7 @@ mod tests {
             ("#!/bin/sh\n", &sh[..]),
             ("#! \t/bin/sh \t-e  -u \nexit\n", &sh_e),
             ("#!/bin/sh", &sh),
+            ("#!/bin/sh -e\r\n", &["/bin/sh", "-e\r", "script"]),
         ] {
             assert!(is_read_by(hosts.path(), line, &shell, words), "{line}");
             assert!(!is_read_by(hosts.path(), line, &other, words), "{line}");
