@@ -314,7 +314,7 @@ fn a_hint_is_done_to_a_copy_that_is_checked() {
     let folder = tempfile::tempdir().unwrap();
     let entry = folder.path().join("engine");
     let copy = folder.path().join("smaller");
-    fs::copy(fixture("rules-example-2").join("engine"), &entry).unwrap();
+    fs::copy(fixture("c-xz").join("engine"), &entry).unwrap();
     let before = fs::read(&entry).unwrap();
     let path = |path: &Path| path.to_str().unwrap().to_owned();
     let apply = |number: &str, output: &Path| {
@@ -341,7 +341,7 @@ fn a_file_that_comes_while_a_copy_is_judged_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         fs::create_dir(path("tmp")).unwrap();
-        fs::copy(fixture("rules-example-2").join("engine"), path("engine")).unwrap();
+        fs::copy(fixture("c-xz").join("engine"), path("engine")).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_gate4k"))
             .args(["size", "--hints", "--apply", "1", &path("engine"), "-o", &path("smaller")])
             .env("TMPDIR", path("tmp"))
