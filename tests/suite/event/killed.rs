@@ -78,7 +78,7 @@ fn an_event_of_six_survives_being_killed_a_hundred_times() {
 }
 
 fn an_event_is_played_to_its_winner_and_survives_being_killed() {
-    let entries = [("A", "elf"), ("B", "elf32"), ("C", "rules-example-1")];
+    let entries = [("A", "elf"), ("B", "elf32"), ("C", "c-gzip")];
     let event = Event::new(&entries, "1+0.01", &format!("{POOL}{MINIFINAL}"));
     play_killed(&event, 12);
     let games = event.finished();
