@@ -1,7 +1,10 @@
 //! The measure of other work on this host: what the processors did, less what this process and its entries did.
 //!
 //! A mean over a whole check hides a burst of some seconds, in which a sound entry misses its limits. So a thread reads the
-//! kernel's sums each second, and the worst stretch counts.
+//! kernel's sums four times a second, and the worst stretch counts.
+//!
+//! A host may also be taken away without a trace in those sums: a hypervisor that does not tell what it steals, a virtual machine or a
+//! process that is stopped for a while. Then that thread itself comes late to its reading.
 
 use std::fs;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,10 +18,13 @@ use crate::sandbox;
 
 /// A time shorter than this says nothing, since the kernel counts in hundredths of a second.
 const LEAST: Duration = Duration::from_millis(500);
-/// From one reading to the next.
-const EVERY: Duration = Duration::from_secs(1);
+/// From one reading to the next; a host that is not there for more than this and [`MUCH_TOO_LATE`] together makes one come late.
+const EVERY: Duration = Duration::from_millis(250);
 /// The stretch of which the worst counts: long enough to keep an entry back, and shorter than any burst that matters.
 const STRETCH: Duration = Duration::from_secs(3);
+
+/// A thread that only reads comes as late as this on no host that has a processor for it: one that wakes goes before those that compute.
+const MUCH_TOO_LATE: Duration = Duration::from_millis(500);
 
 /// Processors that other work took in a stretch of time, of all that the host has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,11 +34,18 @@ pub(super) struct OtherWork {
     /// The stretch, since the measurement began.
     pub(super) from: Duration,
     pub(super) until: Duration,
+    /// The most that a reading came late.
+    pub(super) late: Duration,
 }
 
 impl OtherWork {
-    /// True if half of the host or more was taken: then a single thread may have had to wait.
+    /// True if half of the host or more was taken, so that a single thread may have had to wait; or one had to.
     pub(super) fn is_much(self) -> bool {
+        self.takes_half() || self.late >= MUCH_TOO_LATE
+    }
+
+    /// True if half of the host or more was taken.
+    pub(super) fn takes_half(self) -> bool {
         self.taken * 2.0 >= self.processors
     }
 }
@@ -48,11 +61,13 @@ impl Measurement {
     pub(super) fn begin() -> Measurement {
         let (stop, stopped) = mpsc::channel();
         let readings = thread::spawn(move || {
-            let mut readings: Vec<Reading> = Reading::now().into_iter().collect();
+            let mut readings: Vec<Reading> = Reading::due_at(Instant::now()).into_iter().collect();
+            let mut due = Instant::now() + EVERY;
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                readings.extend(Reading::now());
+                readings.extend(Reading::due_at(due));
+                due = Instant::now() + EVERY;
             }
-            readings.extend(Reading::now());
+            readings.extend(Reading::due_at(Instant::now()));
             readings
         });
         Measurement { stop, readings }
@@ -74,16 +89,20 @@ struct Reading {
     /// The time of this process and of all entries that it has started.
     ours: Duration,
     processors: usize,
+    /// The time by which it came late.
+    late: Duration,
 }
 
 impl Reading {
-    fn now() -> Option<Reading> {
+    fn due_at(due: Instant) -> Option<Reading> {
+        let at = Instant::now();
         let (all, processors) = busy(&fs::read_to_string("/proc/stat").ok()?)?;
         let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
         let own = (usage.user_time() + usage.system_time()).num_microseconds();
         let own = u64::try_from(own).map(Duration::from_micros).ok()?;
         let ours = own + sandbox::time_of_all_entries();
-        Some(Reading { at: Instant::now(), all, ours, processors })
+        let late = at.saturating_duration_since(due);
+        Some(Reading { at, all, ours, processors, late })
     }
 
     /// The other work from here to a later reading.
@@ -96,6 +115,7 @@ impl Reading {
             processors: end.processors as f64,
             from: self.at.saturating_duration_since(began),
             until: end.at.saturating_duration_since(began),
+            late: end.late,
         })
     }
 }
@@ -109,7 +129,9 @@ fn worst(readings: &[Reading]) -> Option<OtherWork> {
         let end = later.find(|end| end.at.saturating_duration_since(begin.at) >= stretch)?;
         begin.until(end, first.at)
     });
-    works.max_by(|one, other| one.taken.total_cmp(&other.taken))
+    let late = readings.iter().map(|reading| reading.late).max()?;
+    let worst = works.max_by(|one, other| one.taken.total_cmp(&other.taken))?;
+    Some(OtherWork { late, ..worst })
 }
 
 /// The time that the processors were taken, and their number, from /proc/stat (proc(5)): user, nice, system, irq,
@@ -137,6 +159,7 @@ mod tests {
             all: Duration::from_secs(all),
             ours: Duration::from_secs(ours),
             processors: 4,
+            late: Duration::ZERO,
         }
     }
 
@@ -169,6 +192,20 @@ mod tests {
         let quiet = at(now, 40, 41, 40);
         let whole = readings[0].until(&quiet, now).unwrap();
         assert!(!whole.is_much(), "without it the host was quiet: {whole:?}");
+    }
+
+    /// A host that is taken away for a while shows nothing in its own sums.
+    #[test]
+    fn a_reading_that_comes_late_tells_of_a_host_that_was_not_there() {
+        let now = Instant::now();
+        let late = |milliseconds| {
+            let mut readings: Vec<Reading> =
+                (0..=9).map(|second| at(now, second, second, second)).collect();
+            readings[4].late = Duration::from_millis(milliseconds);
+            worst(&readings).unwrap()
+        };
+        assert!(late(710).is_much() && !late(710).takes_half(), "{:?}", late(710));
+        assert!(!late(60).is_much(), "{:?}", late(60));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::error::CheckError;
 use super::host_load::{Measurement, OtherWork};
 use super::rules::{self, CausedByLoad};
-use super::support::{came_again, excuse};
+use super::support::{came_again, excuse, wording};
 use crate::model::entry_report::{EntryReport, RunSummary};
 use crate::model::evidence::{
     AskedAgain, EndHow, ExitHow, GameEnd, GameFault, PartOfTime, PlayedGame,
@@ -188,7 +188,10 @@ fn note_late_moves(report: &mut EntryReport, work: OtherWork) {
 
 /// The load in words: `other work took 3.2 of its 4 processors from 20.0 to 23.0 s after the check began`.
 fn busy_words(work: OtherWork) -> String {
-    let OtherWork { taken, processors, from, until } = work;
+    if !work.takes_half() {
+        return format!("gate4k itself waited for a processor for {}", wording::secs(work.late));
+    }
+    let OtherWork { taken, processors, from, until, .. } = work;
     let (from, until) = (from.as_secs_f64(), until.as_secs_f64());
     format!(
         "other work took {taken:.1} of its {processors:.0} processors from {from:.1} to {until:.1} s after the check began"
@@ -258,11 +261,29 @@ mod tests {
         fn since(&mut self) -> Option<OtherWork> {
             let taken = (!self.taken.is_empty()).then(|| self.taken.remove(0))?;
             let (from, until) = (Duration::from_secs(20), Duration::from_secs(23));
-            Some(OtherWork { taken, processors: 4.0, from, until })
+            let late = Duration::ZERO;
+            Some(OtherWork { taken, processors: 4.0, from, until, late })
         }
 
         fn wait(&mut self) -> Quiet {
             self.becomes
+        }
+    }
+
+    /// A host that keeps the judge waiting for as many milliseconds as the list says, one item a judgement.
+    struct LateHost(Vec<u64>);
+
+    impl MeasuredHost for LateHost {
+        fn begin(&mut self) {}
+
+        fn since(&mut self) -> Option<OtherWork> {
+            let late = Duration::from_millis(self.0.remove(0));
+            let (from, until) = (Duration::ZERO, Duration::from_secs(3));
+            Some(OtherWork { taken: 0.1, processors: 4.0, from, until, late })
+        }
+
+        fn wait(&mut self) -> Quiet {
+            Quiet::ByNow
         }
     }
 
@@ -318,6 +339,25 @@ mod tests {
             );
             assert!(found.help.contains("judge it again"), "{found:?}");
         }
+    }
+
+    /// A virtual machine that was stopped for a while, or got no processor without being told so.
+    #[test]
+    fn a_failure_while_gate4k_itself_had_to_wait_is_judged_again() {
+        let mut host = LateHost(vec![2_100, 700, 3]);
+        let times = Cell::new(0);
+        let judge = || {
+            times.set(times.get() + 1);
+            Ok(with(vec![Finding::fail(RuleId::UciQuit, "it does not end").help("end")]))
+        };
+        let report = judged_on(&mut host, judge, || {}).unwrap();
+        assert_eq!((report.verdict, times.get()), (Verdict::Rejected, 3), "the third was calm");
+        let mut host = LateHost(vec![2_100; 9]);
+        let judge = || Ok(with(vec![Finding::fail(RuleId::UciQuit, "it does not end")]));
+        let report = judged_on(&mut host, judge, || {}).unwrap();
+        assert_eq!(report.verdict, Verdict::Undecided);
+        let told = &report.findings[0].summary;
+        assert!(told.contains("(gate4k itself waited for a processor for 2.10 s)"), "{told}");
     }
 
     #[test]

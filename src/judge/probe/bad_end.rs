@@ -10,12 +10,12 @@ use super::conversation::{Search, quit};
 use super::{Bench, LEAST_CLOCK, clock};
 use crate::engine::moves::Moves;
 use crate::judge::support::runs;
-use crate::model::evidence::{Answer, EndHow, LEAST_LEFT, Limits, Purpose, Question, Run};
+use crate::model::evidence::{Answer, EndHow, LEAST_LEFT, Purpose, Question, Run};
 use crate::sandbox::plan::SandboxError;
 
 /// True if an end went wrong after a search on a small clock, and goes well after one on the event's.
 pub(super) fn is_of_small_clocks(bench: &Bench<'_>, found: &[Run]) -> Result<bool, SandboxError> {
-    if !found.iter().any(|run| is_doubtful(run, &bench.limits)) {
+    if !found.iter().any(is_doubtful) {
         return Ok(false);
     }
     (bench.progress)("its end again, after a move on a clock of the event");
@@ -27,13 +27,13 @@ pub(super) fn is_of_small_clocks(bench: &Bench<'_>, found: &[Run]) -> Result<boo
         over.wait_for_leftovers();
     }
     let run = over.finish();
-    Ok(runs::was_told_to_quit(&run) && !ends_badly(&run, &bench.limits))
+    Ok(runs::was_told_to_quit(&run) && !ends_badly(&run))
 }
 
 /// Takes the runs that were found so for advice, and asks again for what the event's own clock was asked in them.
 pub(super) fn set_aside(bench: &Bench<'_>, found: &mut Vec<Run>) -> Result<(), SandboxError> {
     let mut lacks_clock = false;
-    for run in found.iter_mut().filter(|run| is_doubtful(run, &bench.limits)) {
+    for run in found.iter_mut().filter(|run| is_doubtful(run)) {
         lacks_clock |= run.purpose == Purpose::Clock;
         run.purpose = Purpose::SmallClock;
     }
@@ -44,13 +44,13 @@ pub(super) fn set_aside(bench: &Bench<'_>, found: &mut Vec<Run>) -> Result<(), S
 }
 
 /// True if the end can reject, went wrong, and comes after a search on a clock that no event produces, in whichever part of its process.
-fn is_doubtful(run: &Run, limits: &Limits) -> bool {
+fn is_doubtful(run: &Run) -> bool {
     let small = |left: Option<Duration>| left.is_some_and(|left| left < LEAST_LEFT);
     run.purpose.can_reject()
         && (runs::searches(run).any(|search| small(search.go.left))
             || run.before.iter().any(|line| small(least_shown(line))))
         && runs::was_told_to_quit(run)
-        && ends_badly(run, limits)
+        && ends_badly(run)
 }
 
 /// The smaller clock that a `go` shows.
@@ -60,10 +60,9 @@ fn least_shown(line: &str) -> Option<Duration> {
     clocks.filter_map(|pair| pair[1].parse().ok()).min().map(Duration::from_millis)
 }
 
-fn ends_badly(run: &Run, limits: &Limits) -> bool {
+fn ends_badly(run: &Run) -> bool {
     let heeds = |answer: &Answer| matches!(answer, Answer::Done | Answer::Ended(Some(_)));
     run.asks.iter().any(|ask| ask.question == Question::Quit && !heeds(&ask.answer))
-        || run.ending.exit_after.is_some_and(|time| time > limits.quit)
         || !run.left_processes.is_empty()
         || run.left_files.iter().any(|file| file.exempt.is_none())
 }

@@ -21,12 +21,11 @@ fn judge(evidence: &Evidence) -> Finding {
         return never_asked(evidence);
     }
     let time = |run: &Run, ask: &Ask| run.ending.exit_after.unwrap_or(ask.took);
-    let obeyed = |run: &Run, ask: &Ask| {
-        matches!(ask.answer, Answer::Done | Answer::Ended(Some(_))) && time(run, ask) <= limit
-    };
+    // An end that was seen after the limit came before it was looked for: the look was late, and the engine need not have been.
+    let obeyed = |ask: &Ask| matches!(ask.answer, Answer::Done | Answer::Ended(Some(_)));
     // An engine that had died before could not obey; that is the matter of the rule under which it died.
     let alive: Vec<_> = asked.iter().filter(|(_, _, ask)| ask.answer != Answer::NotTaken).collect();
-    let deaf: Vec<_> = alive.iter().filter(|(run, _, ask)| !obeyed(run, ask)).collect();
+    let deaf: Vec<_> = alive.iter().filter(|(_, _, ask)| !obeyed(ask)).collect();
     if let Some((run, index, ask)) = deaf.first() {
         let finding = Finding::fail(
             RULE,
@@ -179,6 +178,17 @@ mod tests {
         assert!(finding.summary.contains("still ran after 5.00 s"));
         let commands = finding.evidence["commands"].as_array().unwrap();
         assert!(commands.len() > 5 && commands.last().unwrap() == "quit", "{commands:?}");
+    }
+
+    /// On a host that steals time the judge's own look came 0.71 s after the limit, and the engine had ended by then.
+    #[test]
+    fn an_end_that_was_looked_for_late_is_no_late_end() {
+        let mut run = testing::run(Purpose::Main);
+        run.asks[5].took = ms(5_710);
+        run.ending.exit_after = Some(ms(5_710));
+        let finding = judge(&testing::evidence_of([run]));
+        assert_eq!(finding.status, Status::Pass, "{}", finding.summary);
+        assert!(finding.summary.contains("within 5.71 s"), "{}", finding.summary);
     }
 
     #[test]
