@@ -64,5 +64,26 @@ fn ends_badly(run: &Run) -> bool {
     let heeds = |answer: &Answer| matches!(answer, Answer::Done | Answer::Ended(Some(_)));
     run.asks.iter().any(|ask| ask.question == Question::Quit && !heeds(&ask.answer))
         || !run.left_processes.is_empty()
-        || run.left_files.iter().any(|file| file.exempt.is_none())
+        || runs::leaves_finally(run) && run.left_files.iter().any(|file| file.exempt.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::support::testing::{self, ms};
+
+    /// A `(sleep 3;rm $T)` is on its way where nobody waits for it, as in a quick check.
+    #[test]
+    fn files_of_a_run_that_was_cut_short_are_no_bad_end() {
+        let mut run = testing::run(Purpose::Positions).left("/tmp/tmp.x", None);
+        for ask in &mut run.asks {
+            if let Question::Go(go) = &mut ask.question {
+                go.left = Some(ms(600));
+            }
+        }
+        assert!(is_doubtful(&run), "all processes had gone, and the file stayed");
+        run.ending.emptied_after = None;
+        assert!(!is_doubtful(&run));
+        assert!(is_doubtful(&run.still_runs("/tmp/tmp.x", 'R')));
+    }
 }

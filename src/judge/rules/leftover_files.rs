@@ -34,12 +34,13 @@ fn judge(evidence: &Evidence) -> Finding {
     if evidence.runs.iter().all(|run| run.launch_failure.is_some()) {
         return Finding::skipped(RULE, RuleId::Startup);
     }
-    let ended: Vec<&Run> = runs::ended_as_asked(evidence).filter(|run| is_final(run)).collect();
+    let ended: Vec<&Run> =
+        runs::ended_as_asked(evidence).filter(|run| runs::leaves_finally(run)).collect();
     let left: Vec<(&Run, &LeftFile)> = ended.iter().flat_map(|run| own(run)).collect();
     let other: Vec<(&Run, &LeftFile)> = evidence
         .runs
         .iter()
-        .filter(|run| is_final(run) || run.purpose == Purpose::KilledMidway)
+        .filter(|run| runs::leaves_finally(run) || run.purpose == Purpose::KilledMidway)
         .filter(|run| !ended.iter().any(|one| std::ptr::eq(*one, *run)))
         .flat_map(own)
         .collect();
@@ -80,13 +81,6 @@ fn judge(evidence: &Evidence) -> Finding {
         .with("left", json_of(&left))
         .with("left_otherwise", json_of(&other))
         .with("caches", exempt)
-}
-
-/// True if what lies there would have stayed: everything had ended by itself, or the grace was over. Runs
-/// that were cut short right after their last answer say nothing, since a `sleep 3;rm` may have been on
-/// its way.
-fn is_final(run: &Run) -> bool {
-    run.ending.emptied_after.is_some() || !run.left_processes.is_empty()
 }
 
 /// Files of the entry's own, caches of system programs left out.

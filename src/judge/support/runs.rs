@@ -136,6 +136,13 @@ pub(crate) fn commands(run: &Run) -> Vec<String> {
     commands_upto(run, upto.unwrap_or(run.asks.len()))
 }
 
+/// True if what lies there would have stayed: everything had ended by itself, or the grace was over. Runs
+/// that were cut short right after their last answer say nothing, since a `sleep 3;rm` may have been on
+/// its way.
+pub(crate) fn leaves_finally(run: &Run) -> bool {
+    run.ending.emptied_after.is_some() || !run.left_processes.is_empty()
+}
+
 /// The lines that were sent up to a question.
 pub(crate) fn commands_upto(run: &Run, index: usize) -> Vec<String> {
     let asks = run.asks.iter().take(index.saturating_add(1));
