@@ -4,7 +4,8 @@
 //! kernel's sums four times a second, and the worst stretch counts.
 //!
 //! A host may also be taken away without a trace in those sums: a hypervisor that does not tell what it steals, a virtual machine or a
-//! process that is stopped for a while. Then that thread itself comes late to its reading.
+//! process that is stopped for a while. Then that thread itself comes late to its reading. And the control group of a container may be granted less
+//! than one processor: the kernel counts for how long it is kept from one.
 
 use std::fs;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,16 +16,29 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
 use crate::sandbox;
+use crate::sandbox::limits::processor_quota::ProcessorQuota;
 
 /// A time shorter than this says nothing, since the kernel counts in hundredths of a second.
 const LEAST: Duration = Duration::from_millis(500);
 /// From one reading to the next; a host that is not there for more than this and [`MUCH_TOO_LATE`] together makes one come late.
 const EVERY: Duration = Duration::from_millis(250);
 /// The stretch of which the worst counts: long enough to keep an entry back, and shorter than any burst that matters.
-const STRETCH: Duration = Duration::from_secs(3);
+pub(super) const STRETCH: Duration = Duration::from_secs(3);
 
 /// A thread that only reads comes as late as this on no host that has a processor for it: one that wakes goes before those that compute.
 const MUCH_TOO_LATE: Duration = Duration::from_millis(500);
+
+/// One that computes alone is a third slower, if so much of each second is withheld from it.
+const MUCH_WITHHELD: f64 = 0.25;
+
+/// A control group that may use less than one processor, and was kept from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct HeldBack {
+    /// The share of a processor that it may use.
+    pub(super) granted: f64,
+    /// The processors that it was kept from, in the worst stretch of time.
+    pub(super) withheld: f64,
+}
 
 /// Processors that other work took in a stretch of time, of all that the host has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,12 +50,19 @@ pub(super) struct OtherWork {
     pub(super) until: Duration,
     /// The most that a reading came late.
     pub(super) late: Duration,
+    /// None where its control group has no such limit.
+    pub(super) held_back: Option<HeldBack>,
 }
 
 impl OtherWork {
     /// True if half of the host or more was taken, so that a single thread may have had to wait; or one had to.
     pub(super) fn is_much(self) -> bool {
-        self.takes_half() || self.late >= MUCH_TOO_LATE
+        self.takes_half() || self.late >= MUCH_TOO_LATE || self.held_back().is_some()
+    }
+
+    /// The limit of its control group, if that kept it back for long: it is there for as long as this process is.
+    pub(super) fn held_back(self) -> Option<HeldBack> {
+        self.held_back.filter(|held| held.withheld >= MUCH_WITHHELD)
     }
 
     /// True if half of the host or more was taken.
@@ -61,13 +82,15 @@ impl Measurement {
     pub(super) fn begin() -> Measurement {
         let (stop, stopped) = mpsc::channel();
         let readings = thread::spawn(move || {
-            let mut readings: Vec<Reading> = Reading::due_at(Instant::now()).into_iter().collect();
+            let quota = ProcessorQuota::find().filter(ProcessorQuota::is_less_than_one);
+            let reading = |due| Reading::due_at(due, quota.as_ref());
+            let mut readings: Vec<Reading> = reading(Instant::now()).into_iter().collect();
             let mut due = Instant::now() + EVERY;
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                readings.extend(Reading::due_at(due));
+                readings.extend(reading(due));
                 due = Instant::now() + EVERY;
             }
-            readings.extend(Reading::due_at(Instant::now()));
+            readings.extend(reading(Instant::now()));
             readings
         });
         Measurement { stop, readings }
@@ -91,10 +114,12 @@ struct Reading {
     processors: usize,
     /// The time by which it came late.
     late: Duration,
+    /// The share of a processor that is granted, and the time so far in which it was withheld.
+    quota: Option<(f64, Duration)>,
 }
 
 impl Reading {
-    fn due_at(due: Instant) -> Option<Reading> {
+    fn due_at(due: Instant, quota: Option<&ProcessorQuota>) -> Option<Reading> {
         let at = Instant::now();
         let (all, processors) = busy(&fs::read_to_string("/proc/stat").ok()?)?;
         let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
@@ -102,7 +127,8 @@ impl Reading {
         let own = u64::try_from(own).map(Duration::from_micros).ok()?;
         let ours = own + sandbox::time_of_all_entries();
         let late = at.saturating_duration_since(due);
-        Some(Reading { at, all, ours, processors, late })
+        let quota = quota.and_then(|quota| Some((quota.processors(), quota.withheld()?)));
+        Some(Reading { at, all, ours, processors, late, quota })
     }
 
     /// The other work from here to a later reading.
@@ -110,17 +136,22 @@ impl Reading {
         let lasted = end.at.saturating_duration_since(self.at);
         let all = end.all.saturating_sub(self.all);
         let others = all.saturating_sub(end.ours.saturating_sub(self.ours));
+        let held_back = self.quota.zip(end.quota).map(|((_, before), (granted, after))| {
+            let withheld = after.saturating_sub(before).as_secs_f64() / lasted.as_secs_f64();
+            HeldBack { granted, withheld }
+        });
         (lasted >= LEAST).then(|| OtherWork {
             taken: others.as_secs_f64() / lasted.as_secs_f64(),
             processors: end.processors as f64,
             from: self.at.saturating_duration_since(began),
             until: end.at.saturating_duration_since(began),
             late: end.late,
+            held_back,
         })
     }
 }
 
-/// The worst of all stretches; of the whole where it is no longer than one.
+/// The worst of all stretches in each respect; of the whole where it is no longer than one.
 fn worst(readings: &[Reading]) -> Option<OtherWork> {
     let (first, last) = (readings.first()?, readings.last()?);
     let stretch = STRETCH.min(last.at.saturating_duration_since(first.at));
@@ -129,9 +160,12 @@ fn worst(readings: &[Reading]) -> Option<OtherWork> {
         let end = later.find(|end| end.at.saturating_duration_since(begin.at) >= stretch)?;
         begin.until(end, first.at)
     });
+    let works: Vec<OtherWork> = works.collect();
     let late = readings.iter().map(|reading| reading.late).max()?;
-    let worst = works.max_by(|one, other| one.taken.total_cmp(&other.taken))?;
-    Some(OtherWork { late, ..worst })
+    let held_back = works.iter().filter_map(|work| work.held_back);
+    let held_back = held_back.max_by(|one, other| one.withheld.total_cmp(&other.withheld));
+    let worst = works.iter().max_by(|one, other| one.taken.total_cmp(&other.taken))?;
+    Some(OtherWork { late, held_back, ..*worst })
 }
 
 /// The time that the processors were taken, and their number, from /proc/stat (proc(5)): user, nice, system, irq,
@@ -160,6 +194,7 @@ mod tests {
             ours: Duration::from_secs(ours),
             processors: 4,
             late: Duration::ZERO,
+            quota: None,
         }
     }
 
@@ -206,6 +241,26 @@ mod tests {
         };
         assert!(late(710).is_much() && !late(710).takes_half(), "{:?}", late(710));
         assert!(!late(60).is_much(), "{:?}", late(60));
+    }
+
+    /// Ten seconds in a container that may use half of a processor, in three of which something computed.
+    #[test]
+    fn a_limit_below_one_processor_tells_when_it_holds_back() {
+        let now = Instant::now();
+        let limited = |withheld: fn(u64) -> u64| {
+            let readings: Vec<Reading> = (0..=10)
+                .map(|second| {
+                    let quota = Some((0.5, Duration::from_millis(withheld(second))));
+                    Reading { quota, ..at(now, second, second, second) }
+                })
+                .collect();
+            worst(&readings).unwrap()
+        };
+        let held = limited(|second| (second.clamp(4, 7) - 4) * 500);
+        assert_eq!(held.held_back(), Some(HeldBack { granted: 0.5, withheld: 0.5 }));
+        assert!(held.is_much() && !held.takes_half(), "{held:?}");
+        let idle = limited(|second| second * 20);
+        assert!(idle.held_back().is_none() && !idle.is_much(), "{idle:?}");
     }
 
     #[test]

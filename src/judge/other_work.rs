@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::error::CheckError;
-use super::host_load::{Measurement, OtherWork};
+use super::host_load::{HeldBack, Measurement, OtherWork, STRETCH};
 use super::rules::{self, CausedByLoad};
 use super::support::{came_again, excuse, wording};
 use crate::model::entry_report::{EntryReport, RunSummary};
@@ -93,10 +93,11 @@ fn judged_on(
         if !may_be_caused_by_load(&report) {
             return Ok(report);
         }
-        if times < AGAIN {
+        if times < AGAIN && work.held_back().is_none() {
             waits();
         }
-        if times == AGAIN || host.wait() == Quiet::Never {
+        // What its control group is granted stays as it is.
+        if times == AGAIN || work.held_back().is_some() || host.wait() == Quiet::Never {
             leave_open(&mut report, work);
             return Ok(report);
         }
@@ -188,6 +189,12 @@ fn note_late_moves(report: &mut EntryReport, work: OtherWork) {
 
 /// The load in words: `other work took 3.2 of its 4 processors from 20.0 to 23.0 s after the check began`.
 fn busy_words(work: OtherWork) -> String {
+    if let Some(HeldBack { granted, withheld }) = work.held_back() {
+        return format!(
+            "the control group of gate4k may use {granted:.2} of a processor, and {withheld:.2} were withheld from it for {} or more",
+            wording::secs(STRETCH)
+        );
+    }
     if !work.takes_half() {
         return format!("gate4k itself waited for a processor for {}", wording::secs(work.late));
     }
@@ -205,7 +212,11 @@ fn leave_open(report: &mut EntryReport, work: OtherWork) {
             found.status = Status::Undecided;
             let busy = format!("the host was too busy to tell ({}): ", busy_words(work));
             found.summary.insert_str(0, &busy);
-            let quiet = "judge it again on a host where little else runs; `uptime` shows its load";
+            let quiet = if work.held_back().is_some() {
+                "judge it again where gate4k has a whole processor or more (`docker run --cpus`, `limits.cpu` of Kubernetes, `CPUQuota` of systemd)"
+            } else {
+                "judge it again on a host where little else runs; `uptime` shows its load"
+            };
             found.help = match &*found.help {
                 "" => quiet.to_owned(),
                 help => format!("{quiet}; if it fails there as well: {help}"),
@@ -262,7 +273,7 @@ mod tests {
             let taken = (!self.taken.is_empty()).then(|| self.taken.remove(0))?;
             let (from, until) = (Duration::from_secs(20), Duration::from_secs(23));
             let late = Duration::ZERO;
-            Some(OtherWork { taken, processors: 4.0, from, until, late })
+            Some(OtherWork { taken, processors: 4.0, from, until, late, held_back: None })
         }
 
         fn wait(&mut self) -> Quiet {
@@ -279,7 +290,8 @@ mod tests {
         fn since(&mut self) -> Option<OtherWork> {
             let late = Duration::from_millis(self.0.remove(0));
             let (from, until) = (Duration::ZERO, Duration::from_secs(3));
-            Some(OtherWork { taken: 0.1, processors: 4.0, from, until, late })
+            let held_back = None;
+            Some(OtherWork { taken: 0.1, processors: 4.0, from, until, late, held_back })
         }
 
         fn wait(&mut self) -> Quiet {
@@ -358,6 +370,35 @@ mod tests {
         assert_eq!(report.verdict, Verdict::Undecided);
         let told = &report.findings[0].summary;
         assert!(told.contains("(gate4k itself waited for a processor for 2.10 s)"), "{told}");
+    }
+
+    /// In a container with half of a processor nothing is gained by another try.
+    #[test]
+    fn a_failure_for_want_of_a_processor_that_a_container_has_not_stays_open_at_once() {
+        struct Container;
+        impl MeasuredHost for Container {
+            fn begin(&mut self) {}
+
+            fn since(&mut self) -> Option<OtherWork> {
+                let held_back = Some(HeldBack { granted: 0.5, withheld: 0.48 });
+                let (from, until, late) = (Duration::ZERO, Duration::from_secs(3), Duration::ZERO);
+                Some(OtherWork { taken: 0.1, processors: 4.0, from, until, late, held_back })
+            }
+
+            fn wait(&mut self) -> Quiet {
+                panic!("nobody waits")
+            }
+        }
+        let judge = || Ok(with(vec![Finding::fail(RuleId::Startup, "no uciok within 60 s")]));
+        let report = judged_on(&mut Container, judge, || panic!("nobody waits")).unwrap();
+        assert_eq!(report.verdict, Verdict::Undecided);
+        let found = &report.findings[0];
+        let told = "(the control group of gate4k may use 0.50 of a processor, and 0.48 were withheld from it for 3.00 s or more)";
+        assert!(found.summary.contains(told), "{}", found.summary);
+        assert!(found.help.contains("docker run --cpus"), "{}", found.help);
+        let judge = || Ok(with(vec![Finding::fail(RuleId::Commands, "sed")]));
+        let report = judged_on(&mut Container, judge, || {}).unwrap();
+        assert_eq!(report.verdict, Verdict::Rejected, "no want of time explains it");
     }
 
     #[test]

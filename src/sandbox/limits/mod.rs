@@ -3,6 +3,7 @@
 pub(crate) mod cgroup;
 pub(crate) mod cpu;
 pub(crate) mod memory;
+pub(crate) mod processor_quota;
 pub(in crate::sandbox) mod rlimits;
 
 pub(crate) use rlimits::{TASKS, lowered, memory, open_many_files};

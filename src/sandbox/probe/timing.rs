@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use crate::sandbox::limits::processor_quota::ProcessorQuota;
+
 /// A fact that times depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimingFact {
@@ -93,6 +95,13 @@ fn read(root: &Path) -> Vec<TimingFact> {
         let what = format!("{}.{} % taken by the host below", per_mille / 10, per_mille % 10);
         tell("steal", what, per_mille > 0, "run it on a machine of its own");
     }
+    if let Some(quota) = ProcessorQuota::of_host(root) {
+        let what =
+            format!("the control group of gate4k may use {:.2} processors", quota.processors());
+        let fix =
+            "give it one or more: docker run --cpus, limits.cpu of Kubernetes, CPUQuota of systemd";
+        tell("quota", what, quota.is_less_than_one(), fix);
+    }
     if let Some(load) = text("proc/loadavg")
         && let Some(one) = load.split(' ').next()
     {
@@ -165,6 +174,15 @@ mod tests {
                 let fact = facts.iter().find(|fact| fact.name == name).unwrap();
                 assert_eq!(fact.fix.is_some(), mends, "{path}: {fact:?}");
             }
+        }
+        const MOUNT: &str = "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        for (max, mends) in [("50000 100000\n", true), ("200000 100000\n", false)] {
+            let facts = host(&[
+                ("proc/self/mountinfo", MOUNT),
+                ("proc/self/cgroup", "0::/\n"),
+                ("sys/fs/cgroup/cpu.max", max),
+            ]);
+            assert_eq!((facts[0].name, facts[0].fix.is_some()), ("quota", mends), "{facts:?}");
         }
         let mixed = host(&[
             (&format!("{CPU}/cpu0/cpufreq/cpuinfo_max_freq"), "5000000\n"),
