@@ -13,11 +13,10 @@ use crate::judge::settings::Settings;
 use crate::judge::{EntryDigest, Judge};
 use crate::model::exit::Exit;
 use crate::model::text::{escape, shown};
-use crate::model::units::Bytes;
 use crate::model::verdict::Verdict;
 use crate::receipt::document::Receipt;
 use crate::receipt::sign;
-use crate::receipt::verify::{self, Comparison, ReceiptError};
+use crate::receipt::verify::{self, Comparison, ReceiptError, RulesInForce};
 use crate::view::json::pretty;
 
 /// The name and version of the document of `gate4k verify`.
@@ -51,7 +50,13 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
         allowlist: args.allowlist.clone().or_else(|| config.allowlist.clone()),
         ..Settings::default()
     })?;
-    let limit = args.size_limit.unwrap_or(config.size_limit);
+    let in_force = RulesInForce {
+        list_sha256: judge.list_sha256().to_owned(),
+        size_limit: args.size_limit.unwrap_or(config.size_limit),
+        memory_limit: config.memory_limit,
+        strict: config.strict,
+        elf_only: config.elf_only,
+    };
     let entries = choice::named(std::slice::from_ref(&args.entry), &config);
     let mut outcomes = Vec::new();
     let mut told = Vec::new();
@@ -66,7 +71,7 @@ fn compare(args: &VerifyArgs, out: &mut impl Write) -> anyhow::Result<Exit> {
             }
             Err(error) => return Err(error.into()),
         };
-        let one = verified(entry, &digest, &receipts, (judge.list_sha256(), limit));
+        let one = verified(entry, &digest, &receipts, &in_force);
         outcomes.push(one.as_ref().map_or(Exit::Usage, Verified::exit));
         told.extend(one);
         digests.push(digest);
@@ -119,10 +124,10 @@ fn verified<'a>(
     entry: &'a Path,
     digest: &EntryDigest,
     receipts: &'a [ReadReceipt],
-    (list, size_limit): (&str, Bytes),
+    in_force: &RulesInForce,
 ) -> Option<Verified<'a>> {
     let compared = receipts.iter().map(|receipt| {
-        let mut found = verify::compare(&receipt.receipt, digest, list, size_limit);
+        let mut found = verify::compare(&receipt.receipt, digest, in_force);
         match &receipt.signed {
             None => {
                 found.notes.push("the signature, if there is one, was not looked at".to_owned())

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::document::{EntryRecord, RECEIPT_SCHEMA, Receipt, Tool, limits_ms};
+use super::document::{
+    EntryRecord, FindingRecord, RECEIPT_SCHEMA, Receipt, SettingsRecord, Tool, limits_ms,
+};
 use crate::judge::settings::GamesWanted;
 use crate::judge::{EntryDigest, file_sha256, program_sha256};
 use crate::model::entry_report::EngineOfFile;
 use crate::model::evidence::Limits;
-use crate::model::rule::RULES;
+use crate::model::rule::{RULES, Rule};
 use crate::model::text::{escape, shown};
 use crate::model::units::Bytes;
 use crate::model::verdict::{Status, Verdict};
@@ -75,12 +77,57 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Receipt, ReceiptError> {
     Ok(receipt)
 }
 
-/// Compares a receipt with an entry as it is now, and with the allow-list and the limit on its size in force.
+/// The rules that are in force where a receipt is looked at: what was judged by laxer ones does not hold.
+#[derive(Clone, Debug)]
+pub(crate) struct RulesInForce {
+    /// The SHA-256 of the allow-list's text.
+    pub(crate) list_sha256: String,
+    /// The most bytes of an entry.
+    pub(crate) size_limit: Bytes,
+    /// The most memory of an entry, where the event has such a rule.
+    pub(crate) memory_limit: Option<Bytes>,
+    /// Tolerated commands are refused.
+    pub(crate) strict: bool,
+    /// ELF executables alone are taken.
+    pub(crate) elf_only: bool,
+}
+
+impl RulesInForce {
+    /// What it was judged by in place of these, where that was laxer.
+    fn broken_by(&self, settings: &SettingsRecord, entry: &EntryRecord) -> Vec<String> {
+        let mut broken = Vec::new();
+        let fits = entry.bytes.is_some_and(|bytes| bytes <= self.size_limit);
+        if settings.size_limit > self.size_limit && !fits {
+            let bytes = entry.bytes.map_or("number of".to_owned(), |bytes| bytes.0.to_string());
+            broken.push(format!(
+                "it was judged with --size-limit {}: its {bytes} bytes are more than the {} that are in force here (--size-limit)",
+                settings.size_limit.0, self.size_limit.0
+            ));
+        }
+        if let Some(limit) = self.memory_limit
+            && settings.memory_limit.is_none_or(|judged| judged > limit)
+        {
+            let limit = limit.0;
+            broken.push(format!(
+                "it was not judged with the memory-limit of {limit} bytes that is in force here"
+            ));
+        }
+        let options = [
+            ("strict", self.strict, settings.strict),
+            ("elf-only", self.elf_only, settings.elf_only),
+        ];
+        for (option, _, _) in options.into_iter().filter(|(_, here, judged)| *here && !judged) {
+            broken.push(format!("it was judged without `{option}`, which is in force here"));
+        }
+        broken
+    }
+}
+
+/// Compares a receipt with an entry as it is now, and with the rules in force.
 pub(crate) fn compare(
     receipt: &Receipt,
     digest: &EntryDigest,
-    list_sha256: &str,
-    size_limit: Bytes,
+    in_force: &RulesInForce,
 ) -> Comparison {
     let mut broken = Vec::new();
     let of_file = |entry: &&EntryRecord| entry.sha256.is_some() && entry.sha256 == digest.sha256;
@@ -123,31 +170,39 @@ pub(crate) fn compare(
             Some(judged) => format!("it is for {} of engines.json", called(judged)),
         });
     }
+    let is_alike = |other: &&&EntryRecord| {
+        other.engines_json_sha256 == entry.engines_json_sha256 && other.engine == entry.engine
+    };
+    if let Some(other) = same.iter().filter(is_alike).find(|one| one.verdict != entry.verdict) {
+        broken.push(format!(
+            "it contradicts itself: the same file was {} as {} and {} as {}",
+            entry.verdict.word(),
+            entry.path,
+            other.verdict.word(),
+            other.path
+        ));
+    }
     let single = entry.findings.iter().find(|found| found.rule == "single-file");
     if single.is_some_and(|found| found.status == Status::Pass)
         && digest.single.status != Status::Pass
     {
         broken.push(digest.single.summary.clone());
     }
-    let lacks_one = receipt.gate4k.version == env!("CARGO_PKG_VERSION")
-        && RULES.iter().any(|rule| !entry.findings.iter().any(|found| found.rule == rule.name));
-    if entry.verdict == Verdict::Accepted && (by_findings(entry) != Verdict::Accepted || lacks_one)
+    let is_own = receipt.gate4k.version == env!("CARGO_PKG_VERSION");
+    let tells_of = |rule: &Rule| entry.findings.iter().any(|found| found.rule == rule.name);
+    let is_known = |found: &FindingRecord| RULES.iter().any(|rule| rule.name == found.rule);
+    let has_all = RULES.iter().all(tells_of) && entry.findings.iter().all(is_known);
+    if entry.verdict == Verdict::Accepted
+        && (by_findings(entry) != Verdict::Accepted || is_own && !has_all)
     {
         broken.push(
             "its verdict does not follow from its findings: somebody has changed it".to_owned(),
         );
     }
-    if receipt.allowlist_sha256 != list_sha256 {
+    if receipt.allowlist_sha256 != in_force.list_sha256 {
         broken.push("it was judged by another allow-list than the one in force here".to_owned());
     }
-    if let Some(bytes) = entry.bytes.filter(|bytes| *bytes > size_limit)
-        && receipt.settings.size_limit > size_limit
-    {
-        broken.push(format!(
-            "it was judged with --size-limit {}: its {} bytes are more than the {} that are in force here (--size-limit)",
-            receipt.settings.size_limit.0, bytes.0, size_limit.0
-        ));
-    }
+    broken.extend(in_force.broken_by(&receipt.settings, entry));
     Comparison { verdict: Some(entry.verdict), broken, notes: notes(receipt, entry) }
 }
 
@@ -250,9 +305,8 @@ fn other_tools(tools: &[Tool]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::rule::{Rule, RuleId};
+    use crate::model::rule::RuleId;
     use crate::model::verdict::Finding;
-    use crate::receipt::document::FindingRecord;
     use crate::receipt::document::tests::receipt;
 
     fn digest() -> EntryDigest {
@@ -264,10 +318,61 @@ mod tests {
         }
     }
 
+    /// The usual rules with this allow-list.
+    fn here_by(list: &str) -> RulesInForce {
+        RulesInForce {
+            list_sha256: list.to_owned(),
+            size_limit: Bytes::LIMIT_4K,
+            memory_limit: None,
+            strict: false,
+            elf_only: false,
+        }
+    }
+
+    fn here(receipt: &Receipt) -> RulesInForce {
+        here_by(&receipt.allowlist_sha256)
+    }
+
+    /// An engine that does not start now and then, handed in twice: whichever stands first, its receipt says both.
+    #[test]
+    fn one_that_says_two_things_of_a_file_says_nothing() {
+        let mut receipt = receipt();
+        let other = EntryRecord { verdict: Verdict::Undecided, ..receipt.entries[0].clone() };
+        receipt.entries.push(EntryRecord { path: "b".into(), ..other });
+        for _ in 0..2 {
+            let found = compare(&receipt, &digest(), &here(&receipt));
+            assert!(found.broken[0].contains("contradicts itself"), "{found:?}");
+            receipt.entries.swap(0, 1);
+        }
+        receipt.entries[1].engines_json_sha256 = Some("ef".repeat(32));
+        assert!(compare(&receipt, &digest(), &here(&receipt)).broken.is_empty(), "two entries");
+    }
+
+    #[test]
+    fn what_was_judged_by_laxer_rules_does_not_hold() {
+        let receipt = receipt();
+        let usual = here(&receipt);
+        for (stricter, words) in [
+            (RulesInForce { strict: true, ..usual.clone() }, "without `strict`"),
+            (RulesInForce { elf_only: true, ..usual.clone() }, "without `elf-only`"),
+            (RulesInForce { memory_limit: Some(Bytes(9)), ..usual.clone() }, "memory-limit of 9"),
+        ] {
+            let broken = compare(&receipt, &digest(), &stricter).broken;
+            assert!(matches!(&*broken, [one] if one.contains(words)), "{broken:?}");
+        }
+        let mut same = receipt.clone();
+        same.settings.strict = true;
+        same.settings.elf_only = true;
+        same.settings.memory_limit = Some(Bytes(8));
+        let stricter =
+            RulesInForce { strict: true, elf_only: true, memory_limit: Some(Bytes(9)), ..usual };
+        assert!(compare(&same, &digest(), &stricter).broken.is_empty());
+    }
+
     #[test]
     fn it_holds_for_the_same_bytes_under_the_same_list() {
         let receipt = receipt();
-        let same = compare(&receipt, &digest(), &receipt.allowlist_sha256, Bytes::LIMIT_4K);
+        let same = compare(&receipt, &digest(), &here(&receipt));
         assert_eq!((same.verdict, same.broken.len()), (Some(Verdict::Rejected), 0), "{same:?}");
     }
 
@@ -276,7 +381,7 @@ mod tests {
         let mut receipt = receipt();
         receipt.entries[0].verdict = Verdict::Accepted;
         let list = receipt.allowlist_sha256.clone();
-        let found = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
+        let found = compare(&receipt, &digest(), &here_by(&list));
         assert!(found.broken[0].contains("does not follow from its findings"), "{found:?}");
         // Nor does one that says nothing of a rule.
         let finding = |rule: &Rule| FindingRecord {
@@ -285,9 +390,9 @@ mod tests {
             ..receipt.entries[0].findings[0].clone()
         };
         receipt.entries[0].findings = RULES.iter().map(finding).collect();
-        assert!(compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).broken.is_empty());
+        assert!(compare(&receipt, &digest(), &here_by(&list)).broken.is_empty());
         receipt.entries[0].findings.pop();
-        assert_eq!(compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).broken.len(), 1);
+        assert_eq!(compare(&receipt, &digest(), &here_by(&list)).broken.len(), 1);
     }
 
     #[test]
@@ -296,7 +401,7 @@ mod tests {
         let list = receipt.allowlist_sha256.clone();
         let path = "/dev/zero".to_owned();
         receipt.tools = vec![Tool { name: "xz".into(), path, sha256: None }];
-        let found = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
+        let found = compare(&receipt, &digest(), &here_by(&list));
         assert!(found.notes.iter().any(|note| note.contains("has no xz")), "{found:?}");
     }
 
@@ -334,7 +439,7 @@ mod tests {
             (beside, list, "1 other thing"),
             (digest(), "00", "another allow-list"),
         ] {
-            let found = compare(&receipt, &digest, list, Bytes::LIMIT_4K);
+            let found = compare(&receipt, &digest, &here_by(list));
             assert_eq!(found.broken.len(), 1, "{found:?}");
             assert!(found.broken[0].contains(part), "{found:?}");
         }
@@ -354,27 +459,27 @@ mod tests {
             ..digest()
         };
         receipt.entries[0].engines_json_sha256.clone_from(&config);
-        let silent = compare(&receipt, &with("Good"), &list, Bytes::LIMIT_4K);
+        let silent = compare(&receipt, &with("Good"), &here_by(&list));
         assert!(silent.broken[0].contains("does not say which engine"), "{silent:?}");
         receipt.entries[0].engine = engine("Good");
-        assert!(compare(&receipt, &with("Good"), &list, Bytes::LIMIT_4K).broken.is_empty());
-        let fat = compare(&receipt, &with("Fat"), &list, Bytes::LIMIT_4K);
+        assert!(compare(&receipt, &with("Good"), &here_by(&list)).broken.is_empty());
+        let fat = compare(&receipt, &with("Fat"), &here_by(&list));
         assert_eq!(fat.broken, ["it is for the engine \"Good\" of engines.json"]);
         // Of both, each is found.
         receipt.entries.push(receipt.entries[0].clone());
         receipt.entries[1].engine = engine("Fat");
-        assert!(compare(&receipt, &with("Fat"), &list, Bytes::LIMIT_4K).broken.is_empty());
+        assert!(compare(&receipt, &with("Fat"), &here_by(&list)).broken.is_empty());
     }
 
     #[test]
     fn other_limits_and_another_build_are_noted() {
         let mut receipt = receipt();
         let list = receipt.allowlist_sha256.clone();
-        let usual = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).notes;
+        let usual = compare(&receipt, &digest(), &here_by(&list)).notes;
         receipt.settings.limits_ms[0] = 1;
         receipt.settings.games = "off".into();
         receipt.gate4k.sha256 = "00".repeat(32);
-        let notes = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).notes;
+        let notes = compare(&receipt, &digest(), &here_by(&list)).notes;
         assert_eq!(notes.len(), usual.len() + 3, "{notes:?}");
     }
 
@@ -385,12 +490,16 @@ mod tests {
         let larger = Bytes(65_536);
         receipt.settings.size_limit = larger;
         receipt.entries[0].bytes = Some(Bytes(4096));
-        let within = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K);
+        let within = compare(&receipt, &digest(), &here_by(&list));
         assert!(within.broken.is_empty(), "{:?}", within.broken);
         assert!(within.notes.contains(&"judged with --size-limit 65536".to_owned()));
         receipt.entries[0].bytes = Some(Bytes(4097));
-        assert!(compare(&receipt, &digest(), &list, larger).broken.is_empty());
-        let over = compare(&receipt, &digest(), &list, Bytes::LIMIT_4K).broken;
+        assert!(
+            compare(&receipt, &digest(), &RulesInForce { size_limit: larger, ..here_by(&list) })
+                .broken
+                .is_empty()
+        );
+        let over = compare(&receipt, &digest(), &here_by(&list)).broken;
         assert!(matches!(&*over, [one] if one.contains("4097 bytes")), "{over:?}");
     }
 
