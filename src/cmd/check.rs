@@ -22,6 +22,7 @@ use crate::batch::cache::ResultCache;
 use crate::batch::pool::{self, Assess, Concurrency, Judged};
 use crate::cli::{CheckArgs, OutputFormat, ReportTo};
 use crate::files::outputs::{self, NamedPath, SameFile};
+use crate::judge::error::CheckError;
 use crate::judge::{Judge, Progress};
 use crate::model::entry_report::EntryReport;
 use crate::model::exit::Exit;
@@ -212,6 +213,15 @@ fn judge_all(
     let mut known = journal.as_ref().map_or_else(BTreeMap::new, |journal| journal.known().clone());
     let is_due = |entry: &usize| {
         journal.as_ref().is_none_or(|journal| journal.has(*entry)) && !known.contains_key(entry)
+    };
+    let listed = journal.as_ref().map_or_else(Vec::new, |journal| journal.listed().to_vec());
+    // A journal answers for the files that it lists.
+    let assess: Assess<'_> = &|path, jobs, progress| {
+        let report = assess(path, jobs, progress)?;
+        match listed.iter().find(|one| one.path == path) {
+            Some(one) if !one.is_of(&report) => Err(CheckError::Changed { path: path.to_owned() }),
+            _ => Ok(report),
+        }
     };
     let numbers: Vec<usize> = (0..entries.len()).filter(is_due).collect();
     let due: Vec<PathBuf> = numbers.iter().map(|entry| entries[*entry].clone()).collect();

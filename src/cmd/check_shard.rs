@@ -22,6 +22,7 @@ pub(super) struct KeptEntries {
     journal: JournalOf<CheckRecord>,
     shard: Shard,
     known: BTreeMap<usize, EntryOutcome>,
+    listed: Vec<Listed>,
 }
 
 impl KeptEntries {
@@ -33,6 +34,7 @@ impl KeptEntries {
     ) -> anyhow::Result<KeptEntries> {
         let shard = shard_of(wish)?;
         let check = check(choice, judge);
+        let listed = check.entries.clone();
         let mut before = OfShard::default();
         let (mut journal, lost) = shard::open(path, &mut |record| before.take(record))?;
         tell_lost(path, &lost, "an entry", "judged");
@@ -52,7 +54,7 @@ impl KeptEntries {
         // An undecided entry is tried again.
         let known = before.found.into_iter().map(|(entry, found)| (entry, found.outcome));
         let known = known.filter(|(_, outcome)| outcome.is_decided()).collect();
-        Ok(KeptEntries { journal, shard, known })
+        Ok(KeptEntries { journal, shard, known, listed })
     }
 
     /// True if an entry is one of the shard's.
@@ -63,6 +65,11 @@ impl KeptEntries {
     /// The results from before, by the entries' numbers.
     pub(super) fn known(&self) -> &BTreeMap<usize, EntryOutcome> {
         &self.known
+    }
+
+    /// All entries of the check as they were when it began.
+    pub(super) fn listed(&self) -> &[Listed] {
+        &self.listed
     }
 
     pub(super) fn keep(&mut self, entry: usize, judged: &Judged) -> Result<(), JournalError> {

@@ -30,7 +30,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::units::Ply;
 use crate::runner::events::Event;
-use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem as Meetings};
+use crate::runner::schedule::{ColourOrder, MOST_GAMES, MatchSchedule, PairingSystem as Meetings};
 use crate::runner::score::MatchScore;
 use crate::runner::spec::{self, EngineSource, RequestedEngine, UciSubset};
 use crate::runner::{
@@ -274,6 +274,13 @@ fn schedule(args: &MatchArgs, engines: usize) -> Result<MatchSchedule, EarlyEnd>
     let colours = if args.no_reverse { ColourOrder::InTurn } else { ColourOrder::Reversed };
     let (rounds, games) = (args.rounds.get(), args.games.get());
     let schedule = MatchSchedule::new(engines, args.schedule, rounds, games, colours);
+    let total = schedule.total();
+    if total > MOST_GAMES {
+        let words = format!(
+            "these are {total} games; a match has {MOST_GAMES} at most: give fewer --rounds or --games"
+        );
+        return Err(EarlyEnd::usage(words));
+    }
     let Some(seeds) = args.seeds else { return Ok(schedule) };
     if args.schedule != Meetings::Gauntlet {
         let words = "--seeds are of a gauntlet: give --schedule gauntlet, too";

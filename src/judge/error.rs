@@ -28,6 +28,15 @@ pub enum CheckError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The entry is another than the one that the check lists in its journal.
+    #[error(
+        "{} was changed after the check had begun; begin the check again, with a new journal",
+        shown(path)
+    )]
+    Changed {
+        /// The path as given.
+        path: PathBuf,
+    },
     /// An allow-list, an engines.json or a setting is wrong; the message points at the place.
     #[error("{0}")]
     Configuration(Box<dyn Error + Send + Sync>),
@@ -45,7 +54,7 @@ impl CheckError {
         match self {
             CheckError::Nothing { .. } => Exit::Nothing,
             CheckError::Read { .. } | CheckError::Configuration(_) => Exit::Usage,
-            CheckError::Sandbox(_) => Exit::Undecided,
+            CheckError::Sandbox(_) | CheckError::Changed { .. } => Exit::Undecided,
             CheckError::Internal(_) => Exit::Bug,
         }
     }

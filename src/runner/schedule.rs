@@ -3,6 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The most games of a match: each costs its place in memory, and no match of so many was ever played.
+pub(crate) const MOST_GAMES: usize = 10_000_000;
+
 /// The pairings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 pub enum PairingSystem {

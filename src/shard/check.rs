@@ -73,6 +73,17 @@ pub(crate) struct Listed {
     pub(crate) engine: Option<EngineOfFile>,
 }
 
+impl Listed {
+    /// True if a report is on this entry as it was when the check began.
+    pub(crate) fn is_of(&self, report: &EntryReport) -> bool {
+        let circumstances = &report.circumstances;
+        self.path == report.path
+            && self.sha256 == report.sha256
+            && self.engines_json_sha256 == circumstances.engines_json_sha256
+            && self.engine == circumstances.engine
+    }
+}
+
 /// A host that judges.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Shard;
 use crate::event::journal::JournalError;
-use crate::model::text::shown;
+use crate::model::text::{escape, shown};
 
 /// An error in putting shards together.
 #[derive(Debug, thiserror::Error)]
@@ -22,9 +22,10 @@ pub(crate) enum MergeError {
     Empty(PathBuf),
     /// A journal of something else.
     #[error(
-        "{} is of another run than {}: {what}; merge only journals of one run",
+        "{} is of another run than {}: {}; merge only journals of one run",
         shown(path),
-        shown(first)
+        shown(first),
+        escape(what.as_bytes(), 1000)
     )]
     OtherRun {
         /// The one that was read first.

@@ -1,6 +1,6 @@
 //! The records of a shard's journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use super::Shard;
 use crate::event::journal::JournalKind;
 use crate::model::game::result::GameResult;
 use crate::model::text::hex;
-use crate::runner::schedule::{ColourOrder, MatchSchedule, PairingSystem};
+use crate::runner::schedule::{ColourOrder, MOST_GAMES, MatchSchedule, PairingSystem};
 
 /// The version of the journal's form.
 pub const VERSION: u32 = 1;
@@ -144,6 +144,38 @@ impl MatchRun {
             if one == other { None } else { tell(name, one, other) }
         })
     }
+
+    /// Says of a run what of it no match has.
+    fn within_bounds(&self) -> Result<(), String> {
+        let engines = self.engines.len();
+        if let Some(seeds) = self.seeds.filter(|seeds| seeds.get() >= engines) {
+            return Err(format!("{seeds} seeds among {engines} engines"));
+        }
+        if self.engines.iter().collect::<BTreeSet<_>>().len() < engines {
+            return Err("two engines of one name".into());
+        }
+        match self.plan().total() {
+            games if games > MOST_GAMES => Err(format!("a match of {games} games")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ShardGame {
+    /// Says of a game in what it contradicts itself.
+    fn within_bounds(&self) -> Result<(), String> {
+        let number = self.game + 1;
+        let result = self.result;
+        if result == GameResult::Unfinished {
+            return Err(format!("game {number} without a result"));
+        }
+        let is_told = self.summary.starts_with(&format!("{result} "))
+            && self.pgn.lines().any(|line| line == format!("[Result \"{result}\"]"));
+        match is_told {
+            true => Ok(()),
+            false => Err(format!("game {number} with two results")),
+        }
+    }
 }
 
 impl JournalKind for ShardRecord {
@@ -157,5 +189,68 @@ impl JournalKind for ShardRecord {
             ShardRecord::Shard(header) => Some(header.version),
             _ => None,
         }
+    }
+
+    fn within_bounds(&self) -> Result<(), String> {
+        match self {
+            ShardRecord::Shard(header) => header.run.within_bounds(),
+            ShardRecord::Game(game) => game.within_bounds(),
+            ShardRecord::Host { .. } => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::Color;
+
+    fn run() -> MatchRun {
+        MatchRun {
+            engines: vec!["a".into(), "b".into()],
+            schedule: PairingSystem::RoundRobin,
+            seeds: None,
+            rounds: 2,
+            games: 2,
+            colours: ColourOrder::Reversed,
+            test: None,
+            settings: BTreeMap::new(),
+        }
+    }
+
+    /// Of numbers like these `merge` asked for more memory than there is, or never ended.
+    #[test]
+    fn a_run_that_no_match_has_is_refused() {
+        assert_eq!(run().within_bounds(), Ok(()));
+        let wrong = |change: fn(&mut MatchRun)| {
+            let mut run = run();
+            change(&mut run);
+            run.within_bounds().unwrap_err()
+        };
+        assert_eq!(wrong(|run| run.rounds = 10_000_000), "a match of 20000000 games");
+        assert!(wrong(|run| run.rounds = usize::MAX).starts_with("a match of "));
+        assert!(wrong(|run| run.games = usize::MAX / 2 + 1).starts_with("a match of "));
+        let seeded = |run: &mut MatchRun| {
+            (run.schedule, run.seeds) = (PairingSystem::Gauntlet, NonZeroUsize::new(1 << 60));
+        };
+        assert_eq!(wrong(seeded), "1152921504606846976 seeds among 2 engines");
+        assert_eq!(wrong(|run| run.engines[1] = "a".into()), "two engines of one name");
+    }
+
+    #[test]
+    fn a_game_that_tells_two_results_is_refused() {
+        let game = |result, summary: &str, pgn: &str| {
+            let (summary, pgn) = (summary.to_owned(), pgn.to_owned());
+            ShardGame { game: 0, result, summary, pgn, lost: None }.within_bounds()
+        };
+        let (black, words) = (GameResult::Win(Color::Black), "0-1 {White loses on time}");
+        let pgn = "[Event \"?\"]\n[Result \"0-1\"]\n\n0-1\n\n";
+        assert_eq!(game(black, words, pgn), Ok(()));
+        let two = Err("game 1 with two results".to_owned());
+        assert_eq!(game(GameResult::Win(Color::White), words, pgn), two);
+        assert_eq!(game(black, "1-0 {Black loses on time}", pgn), two);
+        assert_eq!(game(black, words, ""), two);
+        let none = Err("game 1 without a result".to_owned());
+        assert_eq!(game(GameResult::Unfinished, "* {}", "[Result \"*\"]\n"), none);
     }
 }

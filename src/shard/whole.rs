@@ -1,6 +1,7 @@
 //! The journals of all shards of a run, put together: games in the order of the plan, none twice, none missing unless
 //! that is allowed.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ pub(crate) struct WholeRun {
     pub(crate) parts: Parts,
     plan: MatchSchedule,
     files: Vec<(PathBuf, Option<File>)>,
-    found: Vec<Option<FoundGame>>,
+    /// By the games' numbers.
+    found: BTreeMap<usize, FoundGame>,
 }
 
 impl WholeRun {
@@ -73,7 +75,7 @@ impl WholeRun {
             run: header.run.clone(),
             parts: Parts::like(header.shard),
             files: Vec::new(),
-            found: vec![None; plan.total()],
+            found: BTreeMap::new(),
             plan,
         });
         whole.take(path, &header, &games)
@@ -87,17 +89,15 @@ impl WholeRun {
     ) -> Result<(), MergeError> {
         self.parts.add(path, header.shard, self.run.difference(&header.run))?;
         for (game, place) in games {
-            if let Some(slot) = self.found.get_mut(*game) {
-                let found =
-                    FoundGame { file: self.files.len(), offset: place.offset, bytes: place.bytes };
-                if slot.replace(found).is_some() {
-                    return Err(MergeError::Journal(JournalError::Damaged {
-                        path: path.to_owned(),
-                        line: place.line,
-                        offset: place.offset,
-                        what: format!("game {} stands there twice", game + 1),
-                    }));
-                }
+            let found =
+                FoundGame { file: self.files.len(), offset: place.offset, bytes: place.bytes };
+            if self.found.insert(*game, found).is_some() {
+                return Err(MergeError::Journal(JournalError::Damaged {
+                    path: path.to_owned(),
+                    line: place.line,
+                    offset: place.offset,
+                    what: format!("game {} stands there twice", game + 1),
+                }));
             }
         }
         let failed = |source| JournalError::Read { path: path.to_owned(), source };
@@ -114,8 +114,8 @@ impl WholeRun {
 
     /// The shards of which there is no journal, and those of which games are missing, with how many.
     pub(crate) fn gaps(&self) -> Vec<(Shard, Option<usize>)> {
-        let missing = self.found.iter().enumerate().filter(|(_, found)| found.is_none());
-        let units = missing.filter_map(|(game, _)| Some(self.plan.unit(&self.plan.pairing(game)?)));
+        let missing = (0..self.plan.total()).filter(|game| !self.found.contains_key(game));
+        let units = missing.filter_map(|game| Some(self.plan.unit(&self.plan.pairing(game)?)));
         self.parts.gaps(units)
     }
 
@@ -125,8 +125,7 @@ impl WholeRun {
     /// Where a file is no longer what it was.
     pub(crate) fn games(&self) -> impl Iterator<Item = Result<ShardGame, MergeError>> {
         let mut line = Vec::new();
-        self.found.iter().enumerate().filter_map(move |(number, found)| {
-            let found = (*found)?;
+        self.found.iter().filter_map(move |(&number, found)| {
             let (path, file) = self.files.get(found.file)?;
             line.resize(usize::try_from(found.bytes).unwrap_or_default(), 0);
             let read = match file {

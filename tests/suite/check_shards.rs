@@ -290,11 +290,35 @@ fn shards_of_what_a_branch_changes_are_one_check() {
     assert!(one.ends_with("3 entries: 3 rejected\n"), "{one}");
 }
 
+/// The journal lists the files as they were when the check began, and answers for no other one.
+fn a_file_that_is_exchanged_before_its_turn_is_not_judged_for_the_one_that_is_listed() {
+    let pool = TestFolder::new();
+    pool.copy("accept/c-xz", "entries/a");
+    elf(&pool, "b");
+    let words = ["check", "--quick", "--no-cache", "--jobs", "1", "--journal", "j", "entries"];
+    let child = pool.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !fs::read_to_string(pool.path("j")).is_ok_and(|text| text.contains("\"host\"")) {
+        assert!(Instant::now() < deadline, "it never began");
+    }
+    // Another one, that is as sound.
+    let mut other = fs::read(pool.path("entries/b/engine")).unwrap();
+    other.push(0);
+    fs::write(pool.path("entries/b/engine"), other).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("entries/b was changed after the check had begun"), "{told}");
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    let merged = pool.run(&["merge", "--partial", "j"]);
+    assert!(merged.code == 4 && merged.err.contains("entries/b was changed"), "{}", err(&merged));
+}
+
 pub(crate) fn tests() -> Vec<Test> {
     tests![
         slow any_number_of_shards_in_any_order_tells_what_one_run_tells,
         slow a_check_that_was_killed_goes_on_and_judges_nothing_twice,
         slow shards_of_what_a_branch_changes_are_one_check [Git],
         quick shards_of_a_check_that_do_not_fit_are_refused_by_name,
+        slow a_file_that_is_exchanged_before_its_turn_is_not_judged_for_the_one_that_is_listed [Xz],
     ]
 }

@@ -164,6 +164,7 @@ fn seeds_meet_the_others_and_not_one_another() {
     assert_eq!(met, [[0, 2], [0, 3], [1, 2], [1, 3]]);
     for (more, words) in [
         (&["--seeds", "2"][..], "give --schedule gauntlet"),
+        (&["--rounds", "18446744073709551615"], "a match has 10000000 at most"),
         (&["--schedule", "gauntlet", "--seeds", "4"], "leaves no opponent"),
     ] {
         let output = table.command(&engines, more).output().unwrap();
