@@ -13,6 +13,8 @@ pub(super) fn people(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let [white, black] = names.map(safe);
+    // One of a journal may come from anybody.
+    let summary = escape(summary.as_bytes(), usize::MAX);
     writeln!(out, "Finished game {} ({white} vs {black}): {summary}", game + 1)
 }
 

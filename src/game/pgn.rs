@@ -12,6 +12,7 @@ use crate::game::movetext::{self, Comment};
 use crate::model::game::ending::GameEnding;
 use crate::model::game::record::GameRecord;
 use crate::model::game::result::GameResult;
+use crate::model::text::steers;
 use crate::model::units::hours_minutes_seconds;
 
 /// The header of a game, besides what its record knows.
@@ -131,7 +132,7 @@ impl fmt::Display for Quoted<'_> {
         for c in self.0.chars() {
             match c {
                 '"' | '\\' => write!(f, "\\{c}")?,
-                c if c.is_control() => f.write_str(" ")?,
+                c if steers(c) => f.write_str(" ")?,
                 c => f.write_char(c)?,
             }
         }

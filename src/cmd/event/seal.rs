@@ -23,6 +23,7 @@ use crate::model::exit::Exit;
 use crate::model::text::shown;
 use crate::model::words::counted;
 use crate::receipt::sign::{self, Signer};
+use crate::view::text::clean;
 
 /// The first line of every seal.
 const TITLE: &str = "gate4k seal of a journal";
@@ -61,7 +62,7 @@ pub(super) fn verify(
         require_begun(config)?;
     }
     for line in &found.wrong {
-        writeln!(out, "wrong: {}", without_numbers(line))?;
+        writeln!(out, "wrong: {}", clean(&without_numbers(line)))?;
     }
     let is_right = found.wrong.is_empty();
     writeln!(

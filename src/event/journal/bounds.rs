@@ -1,6 +1,7 @@
 //! The bounds of what a record tells: what lies beyond them was not written by gate4k, and nothing is counted with it.
 
 use super::record::{JournalRecord, Walkover};
+use crate::model::text::{escape, steers};
 
 /// The longest name, in bytes; those of an event's file are shorter.
 const NAME_BYTES: usize = 1_000;
@@ -22,7 +23,9 @@ pub(super) fn within(record: &JournalRecord) -> Result<(), String> {
         | JournalRecord::Note { .. } => Ok(()),
         JournalRecord::Receipt(one) => names([&one.entry]),
         JournalRecord::History(one) => one.meetings.iter().try_for_each(|meeting| {
-            names([&meeting.white, &meeting.black])?;
+            // As they stand in the games of others.
+            short(&meeting.white)?;
+            short(&meeting.black)?;
             counts(meeting.results)
         }),
         JournalRecord::StageStarted(one) => {
@@ -85,10 +88,22 @@ pub(super) fn within(record: &JournalRecord) -> Result<(), String> {
     }
 }
 
+/// Names of this event's file.
 fn names<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
-    match names.into_iter().find(|name| name.len() > NAME_BYTES) {
-        Some(name) => Err(format!("a name of {} bytes, longer than any", name.len())),
-        None => Ok(()),
+    names.into_iter().try_for_each(|name| {
+        short(name)?;
+        // It could make a line of its own, or turn one round.
+        match name.chars().any(steers) {
+            true => Err(format!("a name that no event has, {}", escape(name.as_bytes(), 80))),
+            false => Ok(()),
+        }
+    })
+}
+
+fn short(name: &str) -> Result<(), String> {
+    match name.len() {
+        bytes if bytes > NAME_BYTES => Err(format!("a name of {bytes} bytes, longer than any")),
+        _ => Ok(()),
     }
 }
 
@@ -139,6 +154,11 @@ mod tests {
         };
         for (text, told) in [
             (bye(1, "A"), None),
+            (
+                bye(1, "A won\\nall is right"),
+                Some("a name that no event has, A won\\nall is right"),
+            ),
+            (bye(1, "A\\u202eB"), Some("a name that no event has, A\\u{202e}B")),
             (bye(0, "A"), Some("the place 0.1")),
             (bye(4_294_967_295, "A"), Some("the count 4294967295")),
             (bye(1, &long), Some("a name of 70000 bytes")),
