@@ -20,7 +20,7 @@ const NAMES: &[(i64, &str)] = arch::names!(
     SYS_setpriority SYS_ioprio_set SYS_fchmod SYS_fchmodat
     SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr
     SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
-    SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2 SYS_mbind SYS_madvise SYS_process_madvise SYS_statx
+    SYS_inotify_init1 SYS_io_setup SYS_mincore SYS_flock SYS_fadvise64 SYS_preadv2 SYS_mbind SYS_madvise SYS_process_madvise SYS_statx SYS_membarrier
     SYS_sched_getaffinity SYS_sched_getscheduler SYS_sched_getparam SYS_sched_getattr SYS_sched_rr_get_interval
     SYS_getpgid SYS_getsid SYS_getpriority SYS_ioprio_get
     SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_timer_create SYS_sync SYS_syncfs SYS_futex SYS_close_range
@@ -46,6 +46,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             62 => "ustat (i386)".into(),
             436 => "close_range(CLOSE_RANGE_UNSHARE) (i386)".into(),
             117 => "ipc (i386)".into(),
+            375 => "membarrier(of all processes) (i386)".into(),
             219 => madvise("madvise", call.args[2]) + " (i386)",
             366 => setsockopt(call).to_owned() + " (i386)",
             291 | 332 => "inotify_init (i386)".into(),
@@ -82,6 +83,7 @@ pub(in crate::sandbox) fn call_name(call: &Call) -> String {
             "clone(thread without CLONE_FILES)".into()
         }
         Some("clone") => "clone(new namespaces)".into(),
+        Some("membarrier") => "membarrier(of all processes)".into(),
         Some("prctl") if call.args[0] as i32 == libc::PR_SET_SECCOMP => {
             "prctl(PR_SET_SECCOMP)".into()
         }

@@ -103,6 +103,9 @@ const MADV_MERGEABLE: u32 = libc::MADV_MERGEABLE as u32;
 /// Makes a huge page of a file in memory, of which one byte on its way through a pipe then keeps all. Others of the kernel's ways to huge
 /// pages are the administrator's to open for such files.
 const MADV_COLLAPSE: u32 = 25;
+/// membarrier(2): waits for all processors of the host, or for those of all who have registered (`MEMBARRIER_CMD_GLOBAL`, `_GLOBAL_EXPEDITED`,
+/// its registration): how long that takes tells of the others. Run-times use the one for their own threads.
+const BARRIERS_OF_ALL: u32 = 1 | 2 | 4;
 /// Takes the pages of a file out of memory, of one that the user owns for everybody: how long another entry's first read takes tells it.
 const MADV_PAGEOUT: u32 = libc::MADV_PAGEOUT as u32;
 /// setsockopt(2): filters of the entry's own on a socket, classic and eBPF, for itself and for its group. The kernel's room for them is
@@ -154,6 +157,7 @@ fn denied_each(numbers: &[u32]) -> impl Iterator<Item = CallRule> {
 /// Starts of programs, and calls that are refused with some arguments alone.
 fn with_some_arguments(table: &CallTable) -> Vec<CallRule> {
     let denied = CallRule::denied;
+    let done = |number, when| CallRule { number, when, then: FilterAnswer::Done };
     let mut rules = vec![
         CallRule::stops(table.exec, StoppedCall::Exec),
         CallRule::stops(table.execat, StoppedCall::ExecAt),
@@ -179,6 +183,9 @@ fn with_some_arguments(table: &CallTable) -> Vec<CallRule> {
         denied(PROCESS_MADVISE, When::Is(3, MADV_COLLAPSE)),
         denied(PROCESS_MADVISE, When::Is(3, MADV_PAGEOUT)),
         denied(table.statx, When::Bits(3, UNIQUE_MOUNT)),
+        denied(table.membarrier, When::Bits(0, BARRIERS_OF_ALL)),
+        // A game's engines stay on the core that the game was given.
+        done(table.set_affinity, When::Is(0, 0)),
     ];
     rules.extend(denied_each(&TELL_MOUNTS));
     let families = OF_FILE_SYSTEMS.into_iter().chain(OF_NAMESPACES);
@@ -274,6 +281,11 @@ fn with_namespaces(table: &CallTable) -> Vec<CallRule> {
     for &number in table.sets {
         rules.extend(OURS.map(|one| stop(number, When::Is(0, one), StoppedCall::Process)));
     }
+    rules.push(CallRule {
+        number: table.set_affinity,
+        when: When::Always,
+        then: FilterAnswer::Done,
+    });
     // Whether its parent lives an entry may ask. Landlock lets no signal out of the sandbox, and this one is none.
     rules.push(CallRule {
         number: table.kill,

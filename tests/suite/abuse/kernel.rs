@@ -4,7 +4,7 @@ use super::attack::Named::{Denial, Resource};
 use super::attack::{Attack, Control, c};
 
 /// Refused by the filter, and by which name.
-const REFUSED: [(&str, &[super::attack::Named]); 49] = [
+const REFUSED: [(&str, &[super::attack::Named]); 51] = [
     ("socket_high_type", &[Denial("socket(AF_INET, SOCK_STREAM)")]),
     ("socketpair_inet", &[Denial("socketpair(AF_INET, SOCK_STREAM)")]),
     ("socketpair_tipc", &[Denial("socketpair(family 30, SOCK_SEQPACKET)")]),
@@ -42,6 +42,8 @@ const REFUSED: [(&str, &[super::attack::Named]); 49] = [
     ("keyctl_join", &[Denial("keyctl")]),
     ("keyctl_persistent", &[Denial("keyctl")]),
     ("core_scheduling", &[Denial("prctl(PR_SCHED_CORE)")]),
+    ("barrier_of_all", &[Denial("membarrier(of all processes)")]),
+    ("barrier_for_all", &[Denial("membarrier(of all processes)")]),
     ("sync_host", &[Denial("sync")]),
     ("sync_host_by_file", &[Denial("syncfs")]),
     ("add_logon_key", &[Denial("add_key")]),
@@ -57,7 +59,7 @@ const REFUSED: [(&str, &[super::attack::Named]); 49] = [
 ];
 
 /// Refused by what a start has no right to; nothing names them.
-const WITHOUT_RIGHTS: [&str; 27] = [
+const WITHOUT_RIGHTS: [&str; 28] = [
     "clone3_into_cgroup",
     "clone3_pidfd",
     "other_program_file",
@@ -85,6 +87,7 @@ const WITHOUT_RIGHTS: [&str; 27] = [
     "whiteout",
     "block_node",
     "sparse_terabyte",
+    "other_processors",
 ];
 
 pub(crate) fn attacks() -> Vec<Attack> {

@@ -79,6 +79,8 @@ pub(in crate::sandbox) const I386: CallTable = CallTable {
     mbind: 274,
     madvise: 219,
     statx: 383,
+    membarrier: 375,
+    set_affinity: 241,
     getsockopt: 365,
     setsockopt: 366,
     // sendmsg, sendmmsg

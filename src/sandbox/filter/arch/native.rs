@@ -90,6 +90,8 @@ pub(in crate::sandbox) const NATIVE: CallTable = CallTable {
     mbind: libc::SYS_mbind as u32,
     madvise: libc::SYS_madvise as u32,
     statx: libc::SYS_statx as u32,
+    membarrier: libc::SYS_membarrier as u32,
+    set_affinity: libc::SYS_sched_setaffinity as u32,
     getsockopt: libc::SYS_getsockopt as u32,
     setsockopt: libc::SYS_setsockopt as u32,
     sends: numbers!(SYS_sendmsg SYS_sendmmsg),

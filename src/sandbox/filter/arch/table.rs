@@ -36,6 +36,8 @@ pub(in crate::sandbox) struct CallTable {
     pub(in crate::sandbox) mbind: u32,
     pub(in crate::sandbox) madvise: u32,
     pub(in crate::sandbox) statx: u32,
+    pub(in crate::sandbox) membarrier: u32,
+    pub(in crate::sandbox) set_affinity: u32,
     pub(in crate::sandbox) getsockopt: u32,
     pub(in crate::sandbox) setsockopt: u32,
     /// Calls that can carry descriptors.

@@ -94,9 +94,20 @@ CALL(send_many, SYS_sendmmsg, -1, 0, 0, 0)
 CALL(keyctl_join, SYS_keyctl, 1, 0)
 CALL(keyctl_persistent, SYS_keyctl, 22, -1, -4)
 CALL(core_scheduling, SYS_prctl, 62, 1, 0, 0, 0)
+CALL(barrier_of_all, SYS_membarrier, 1, 0, 0)
+CALL(barrier_for_all, SYS_membarrier, 4, 0, 0)
 CALL(sync_host, SYS_sync)
 CALL(sync_host_by_file, SYS_syncfs, open("/usr", O_RDONLY))
 CALL(add_logon_key, SYS_add_key, "logon", "gate4k:x", "x", 1, -4)
+/* Leaves the core that a game was given: on a host of one processor there is none to leave. */
+ATTACK(other_processors) {
+    cpu_set_t all, one, now;
+    if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < 2) return 0;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) if (CPU_ISSET(cpu, &all)) { CPU_SET(cpu, &one); break; }
+    sched_setaffinity(0, sizeof one, &one);
+    return sched_getaffinity(0, sizeof now, &now) == 0 && CPU_COUNT(&now) == 1;
+}
 ATTACK(netns_cookie) {
     unsigned long cookie;
     socklen_t size = sizeof cookie;

@@ -24,7 +24,12 @@ ATTACK(processor_time_of_other) { long t[2]; return syscall(SYS_clock_gettime, ~
 ATTACK(timer_on_other) { int t; return syscall(SYS_timer_create, ~(unsigned)other() << 3 | 2, 0, &t) == 0; }
 ATTACK(session_of_other) { return getsid(other()) != -1; }
 ATTACK(prlimit_other) { struct rlimit l; return prlimit(other(), RLIMIT_CPU, 0, &l) == 0; }
-ATTACK(affinity_other) { cpu_set_t s; return sched_getaffinity(0, sizeof s, &s) == 0 && sched_setaffinity(other(), sizeof s, &s) == 0; }
+/* (With namespaces every number is answered alike, and nothing is done.) */
+ATTACK(affinity_other) {
+    cpu_set_t s;
+    return sched_getaffinity(0, sizeof s, &s) == 0 && sched_setaffinity(other(), sizeof s, &s) == 0
+        && sched_setaffinity(0x3fffff00, sizeof s, &s);
+}
 ATTACK(priority_other) { return setpriority(PRIO_PROCESS, other(), 19) == 0; }
 ATTACK(ioprio_other) { return syscall(SYS_ioprio_set, 1, other(), 2 << 13 | 4) == 0; }
 ATTACK(setown_other) { int p[2]; return pipe(p) == 0 && fcntl(p[0], F_SETOWN, other()) == 0; }
