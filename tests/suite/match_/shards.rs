@@ -417,6 +417,7 @@ fn hundreds_of_shards_are_merged_with_few_files_open() {
         test: None,
         settings: BTreeMap::new(),
     };
+    let pgn = |game: usize| format!("[Round \"{game}\"]\n[Result \"1/2-1/2\"]\n\n1/2-1/2\n\n");
     let journals = (1..=SHARDS).map(|index| {
         let path = table.path(&index.to_string());
         let (mut journal, _) = JournalOf::open(&path, &mut |_, _| Ok(())).unwrap();
@@ -425,8 +426,7 @@ fn hundreds_of_shards_are_merged_with_few_files_open() {
         journal.append(&ShardRecord::Shard(Box::new(header))).unwrap();
         for game in [2 * (index - 1), 2 * index - 1] {
             let (result, summary) = (GameResult::Draw, "1/2-1/2 {x}".to_owned());
-            let pgn = format!("{game}\n");
-            let record = ShardGame { game, result, summary, pgn, lost: None };
+            let record = ShardGame { game, result, summary, pgn: pgn(game), lost: None };
             journal.append(&ShardRecord::Game(record)).unwrap();
         }
         path
@@ -437,7 +437,7 @@ fn hundreds_of_shards_are_merged_with_few_files_open() {
     command.args(["merge", "--quiet", "--pgn"]).arg(table.path("pgn")).args(&journals);
     let merged = command.output().unwrap();
     assert_eq!(merged.status.code(), Some(0), "{}", err(&merged));
-    let games: String = (0..2 * SHARDS).map(|game| format!("{game}\n")).collect();
+    let games: String = (0..2 * SHARDS).map(pgn).collect();
     assert_eq!(fs::read_to_string(table.path("pgn")).unwrap(), games);
 }
 
