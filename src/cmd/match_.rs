@@ -274,6 +274,7 @@ fn schedule(args: &MatchArgs, engines: usize) -> Result<MatchSchedule, EarlyEnd>
     let colours = if args.no_reverse { ColourOrder::InTurn } else { ColourOrder::Reversed };
     let (rounds, games) = (args.rounds.get(), args.games.get());
     let schedule = MatchSchedule::new(engines, args.schedule, rounds, games, colours);
+    let schedule = seeded(args, engines, schedule)?;
     let total = schedule.total();
     if total > MOST_GAMES {
         let words = format!(
@@ -281,6 +282,15 @@ fn schedule(args: &MatchArgs, engines: usize) -> Result<MatchSchedule, EarlyEnd>
         );
         return Err(EarlyEnd::usage(words));
     }
+    Ok(schedule)
+}
+
+/// The plan with its seeds, where there are some.
+fn seeded(
+    args: &MatchArgs,
+    engines: usize,
+    schedule: MatchSchedule,
+) -> Result<MatchSchedule, EarlyEnd> {
     let Some(seeds) = args.seeds else { return Ok(schedule) };
     if args.schedule != Meetings::Gauntlet {
         let words = "--seeds are of a gauntlet: give --schedule gauntlet, too";

@@ -40,9 +40,9 @@ pub(super) struct HeldBack {
     pub(super) withheld: f64,
 }
 
-/// Processors that other work took in a stretch of time, of all that the host has.
+/// The load of the host in the worst stretch of time: the processors that other work took, of all that it has, and signs that gate4k got none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct OtherWork {
+pub(super) struct HostLoad {
     pub(super) taken: f64,
     pub(super) processors: f64,
     /// The stretch, since the measurement began.
@@ -54,7 +54,7 @@ pub(super) struct OtherWork {
     pub(super) held_back: Option<HeldBack>,
 }
 
-impl OtherWork {
+impl HostLoad {
     /// True if half of the host or more was taken, so that a single thread may have had to wait; or one had to.
     pub(super) fn is_much(self) -> bool {
         self.takes_half() || self.late >= MUCH_TOO_LATE || self.held_back().is_some()
@@ -97,7 +97,7 @@ impl Measurement {
     }
 
     /// The stretch with the most other work since then; none where that cannot be told.
-    pub(super) fn worst(self) -> Option<OtherWork> {
+    pub(super) fn worst(self) -> Option<HostLoad> {
         drop(self.stop);
         worst(&self.readings.join().unwrap_or_default())
     }
@@ -132,7 +132,7 @@ impl Reading {
     }
 
     /// The other work from here to a later reading.
-    fn until(&self, end: &Reading, began: Instant) -> Option<OtherWork> {
+    fn until(&self, end: &Reading, began: Instant) -> Option<HostLoad> {
         let lasted = end.at.saturating_duration_since(self.at);
         let all = end.all.saturating_sub(self.all);
         let others = all.saturating_sub(end.ours.saturating_sub(self.ours));
@@ -140,7 +140,7 @@ impl Reading {
             let withheld = after.saturating_sub(before).as_secs_f64() / lasted.as_secs_f64();
             HeldBack { granted, withheld }
         });
-        (lasted >= LEAST).then(|| OtherWork {
+        (lasted >= LEAST).then(|| HostLoad {
             taken: others.as_secs_f64() / lasted.as_secs_f64(),
             processors: end.processors as f64,
             from: self.at.saturating_duration_since(began),
@@ -152,7 +152,7 @@ impl Reading {
 }
 
 /// The worst of all stretches in each respect; of the whole where it is no longer than one.
-fn worst(readings: &[Reading]) -> Option<OtherWork> {
+fn worst(readings: &[Reading]) -> Option<HostLoad> {
     let (first, last) = (readings.first()?, readings.last()?);
     let stretch = STRETCH.min(last.at.saturating_duration_since(first.at));
     let works = readings.iter().enumerate().filter_map(|(at, begin)| {
@@ -160,12 +160,12 @@ fn worst(readings: &[Reading]) -> Option<OtherWork> {
         let end = later.find(|end| end.at.saturating_duration_since(begin.at) >= stretch)?;
         begin.until(end, first.at)
     });
-    let works: Vec<OtherWork> = works.collect();
+    let works: Vec<HostLoad> = works.collect();
     let late = readings.iter().map(|reading| reading.late).max()?;
     let held_back = works.iter().filter_map(|work| work.held_back);
     let held_back = held_back.max_by(|one, other| one.withheld.total_cmp(&other.withheld));
     let worst = works.iter().max_by(|one, other| one.taken.total_cmp(&other.taken))?;
-    Some(OtherWork { late, held_back, ..*worst })
+    Some(HostLoad { late, held_back, ..*worst })
 }
 
 /// The time that the processors were taken, and their number, from /proc/stat (proc(5)): user, nice, system, irq,

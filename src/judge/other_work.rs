@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::error::CheckError;
-use super::host_load::{HeldBack, Measurement, OtherWork, STRETCH};
+use super::host_load::{HeldBack, HostLoad, Measurement, STRETCH};
 use super::rules::{self, CausedByLoad};
 use super::support::{came_again, excuse, wording};
 use crate::model::entry_report::{EntryReport, RunSummary};
@@ -32,7 +32,7 @@ trait MeasuredHost {
     /// Begins to measure.
     fn begin(&mut self);
     /// The most other work in any stretch since then; none where that cannot be told.
-    fn since(&mut self) -> Option<OtherWork>;
+    fn since(&mut self) -> Option<HostLoad>;
     /// Waits until the host is quiet, with nothing of the entry left.
     fn wait(&mut self) -> Quiet;
 }
@@ -169,7 +169,7 @@ fn came_again(game: &PlayedGame) -> bool {
 }
 
 /// Says of moves that came after the clock that the host's load may be the reason.
-fn note_late_moves(report: &mut EntryReport, work: OtherWork) {
+fn note_late_moves(report: &mut EntryReport, work: HostLoad) {
     let is_late = |found: &&mut Finding| {
         let late = found.evidence.get("late").and_then(|late| late.as_array());
         found.rule == RuleId::Match
@@ -188,7 +188,7 @@ fn note_late_moves(report: &mut EntryReport, work: OtherWork) {
 }
 
 /// The load in words: `other work took 3.2 of its 4 processors from 20.0 to 23.0 s after the check began`.
-fn busy_words(work: OtherWork) -> String {
+fn busy_words(work: HostLoad) -> String {
     if let Some(HeldBack { granted, withheld }) = work.held_back() {
         return format!(
             "the control group of gate4k may use {granted:.2} of a processor, and {withheld:.2} were withheld from it for {} or more",
@@ -198,7 +198,7 @@ fn busy_words(work: OtherWork) -> String {
     if !work.takes_half() {
         return format!("gate4k itself waited for a processor for {}", wording::secs(work.late));
     }
-    let OtherWork { taken, processors, from, until, .. } = work;
+    let HostLoad { taken, processors, from, until, .. } = work;
     let (from, until) = (from.as_secs_f64(), until.as_secs_f64());
     format!(
         "other work took {taken:.1} of its {processors:.0} processors from {from:.1} to {until:.1} s after the check began"
@@ -206,7 +206,7 @@ fn busy_words(work: OtherWork) -> String {
 }
 
 /// Takes back what was held against the entry while the host was busy.
-fn leave_open(report: &mut EntryReport, work: OtherWork) {
+fn leave_open(report: &mut EntryReport, work: HostLoad) {
     for found in &mut report.findings {
         if found.status == Status::Fail && found.rule.is_gate() {
             found.status = Status::Undecided;
@@ -235,7 +235,7 @@ impl MeasuredHost for ThisHost {
         self.0 = Some(Measurement::begin());
     }
 
-    fn since(&mut self) -> Option<OtherWork> {
+    fn since(&mut self) -> Option<HostLoad> {
         self.0.take()?.worst()
     }
 
@@ -269,11 +269,11 @@ mod tests {
     impl MeasuredHost for Played {
         fn begin(&mut self) {}
 
-        fn since(&mut self) -> Option<OtherWork> {
+        fn since(&mut self) -> Option<HostLoad> {
             let taken = (!self.taken.is_empty()).then(|| self.taken.remove(0))?;
             let (from, until) = (Duration::from_secs(20), Duration::from_secs(23));
             let late = Duration::ZERO;
-            Some(OtherWork { taken, processors: 4.0, from, until, late, held_back: None })
+            Some(HostLoad { taken, processors: 4.0, from, until, late, held_back: None })
         }
 
         fn wait(&mut self) -> Quiet {
@@ -287,11 +287,11 @@ mod tests {
     impl MeasuredHost for LateHost {
         fn begin(&mut self) {}
 
-        fn since(&mut self) -> Option<OtherWork> {
+        fn since(&mut self) -> Option<HostLoad> {
             let late = Duration::from_millis(self.0.remove(0));
             let (from, until) = (Duration::ZERO, Duration::from_secs(3));
             let held_back = None;
-            Some(OtherWork { taken: 0.1, processors: 4.0, from, until, late, held_back })
+            Some(HostLoad { taken: 0.1, processors: 4.0, from, until, late, held_back })
         }
 
         fn wait(&mut self) -> Quiet {
@@ -379,10 +379,10 @@ mod tests {
         impl MeasuredHost for Container {
             fn begin(&mut self) {}
 
-            fn since(&mut self) -> Option<OtherWork> {
+            fn since(&mut self) -> Option<HostLoad> {
                 let held_back = Some(HeldBack { granted: 0.5, withheld: 0.48 });
                 let (from, until, late) = (Duration::ZERO, Duration::from_secs(3), Duration::ZERO);
-                Some(OtherWork { taken: 0.1, processors: 4.0, from, until, late, held_back })
+                Some(HostLoad { taken: 0.1, processors: 4.0, from, until, late, held_back })
             }
 
             fn wait(&mut self) -> Quiet {

@@ -93,14 +93,17 @@ pub(crate) struct RulesInForce {
 }
 
 impl RulesInForce {
-    /// What it was judged by in place of these, where that was laxer.
+    /// The rules by which an entry was judged that are laxer than these, a sentence each.
     fn broken_by(&self, settings: &SettingsRecord, entry: &EntryRecord) -> Vec<String> {
         let mut broken = Vec::new();
         let fits = entry.bytes.is_some_and(|bytes| bytes <= self.size_limit);
         if settings.size_limit > self.size_limit && !fits {
-            let bytes = entry.bytes.map_or("number of".to_owned(), |bytes| bytes.0.to_string());
+            let size = match entry.bytes {
+                Some(bytes) => format!("its {} bytes are more than", bytes.0),
+                None => "it does not tell of its bytes that they are within".to_owned(),
+            };
             broken.push(format!(
-                "it was judged with --size-limit {}: its {bytes} bytes are more than the {} that are in force here (--size-limit)",
+                "it was judged with --size-limit {}: {size} the {} that are in force here (--size-limit)",
                 settings.size_limit.0, self.size_limit.0
             ));
         }

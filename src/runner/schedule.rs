@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The most games of a match: each costs its place in memory, and no match of so many was ever played.
+/// The most games of a match: a longer list, such as a slip in a number makes, would fill the memory.
 pub(crate) const MOST_GAMES: usize = 10_000_000;
 
 /// The pairings.

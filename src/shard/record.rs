@@ -145,7 +145,7 @@ impl MatchRun {
         })
     }
 
-    /// Says of a run what of it no match has.
+    /// Checks that a match can have these engines and so many games.
     fn within_bounds(&self) -> Result<(), String> {
         let engines = self.engines.len();
         if let Some(seeds) = self.seeds.filter(|seeds| seeds.get() >= engines) {
@@ -162,7 +162,7 @@ impl MatchRun {
 }
 
 impl ShardGame {
-    /// Says of a game in what it contradicts itself.
+    /// Checks that the counted result is the one of the words and of the PGN.
     fn within_bounds(&self) -> Result<(), String> {
         let number = self.game + 1;
         let result = self.result;

@@ -24,8 +24,8 @@ pub(super) fn within(record: &JournalRecord) -> Result<(), String> {
         JournalRecord::Receipt(one) => names([&one.entry]),
         JournalRecord::History(one) => one.meetings.iter().try_for_each(|meeting| {
             // As they stand in the games of others.
-            short(&meeting.white)?;
-            short(&meeting.black)?;
+            of_fit_length(&meeting.white)?;
+            of_fit_length(&meeting.black)?;
             counts(meeting.results)
         }),
         JournalRecord::StageStarted(one) => {
@@ -91,7 +91,7 @@ pub(super) fn within(record: &JournalRecord) -> Result<(), String> {
 /// Names of this event's file.
 fn names<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
     names.into_iter().try_for_each(|name| {
-        short(name)?;
+        of_fit_length(name)?;
         // It could make a line of its own, or turn one round.
         match name.chars().any(steers) {
             true => Err(format!("a name that no event has, {}", escape(name.as_bytes(), 80))),
@@ -100,7 +100,7 @@ fn names<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<(), String> 
     })
 }
 
-fn short(name: &str) -> Result<(), String> {
+fn of_fit_length(name: &str) -> Result<(), String> {
     match name.len() {
         bytes if bytes > NAME_BYTES => Err(format!("a name of {bytes} bytes, longer than any")),
         _ => Ok(()),
